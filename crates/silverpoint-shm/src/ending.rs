@@ -1,7 +1,8 @@
-//! Processes that are ending: dead for everybody who asks for them, and still with locks.
+//! Processes that are ending: they look dead, and still hold locks.
 //!
-//! A process gives its locks back one after the other, thread by thread, after its children have seen it end: who goes on with what it leaves has
-//! to let it end first. A daemon's child is the usual one, and whoever starts a program again that it has just killed.
+//! A process releases its locks one after the other, thread by thread, after its children have seen it end. A
+//! process that continues its work has to wait for that end. The usual cases are a daemon's child, and a
+//! program that is killed and started again at once.
 
 use std::fs;
 use std::path::Path;
@@ -9,16 +10,17 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-/// How long an end is waited for. Releasing a large memory takes long, writing a core may take for ever.
+/// Longest wait for an end. Releasing a large memory takes long, writing a core may take for ever.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Between two looks.
+/// Interval between two checks.
 const PAUSE: Duration = Duration::from_millis(1);
 /// The kernel's mark of a thread that is past its last instruction (`PF_EXITING`), which /proc shows among the thread's flags.
 const EXITING: u64 = 4;
 /// Of the signals that wait for a thread, the one that ends it: an exit of the process sends it to all other threads.
 const KILL: u64 = 1 << (Signal::KILL.as_raw() - 1);
 
-/// Lets a process end that is about to. True when it was: what it held may be free now. Does not wait for one that lives or that is gone.
+/// Waits for the end of a process that is ending. True when it was: its locks may be free now. Does not wait
+/// for one that lives or that is gone.
 pub fn await_end(pid: u32, start: u64) -> bool {
     let until = Instant::now() + PATIENCE;
     let process = Path::new("/proc").join(pid.to_string());
@@ -30,7 +32,7 @@ pub fn await_end(pid: u32, start: u64) -> bool {
     was_ending
 }
 
-/// When this process was started, in the kernel's ticks: numbers of processes come again.
+/// When this process was started, in the kernel's ticks: process ids are reused.
 pub fn started() -> Option<u64> {
     Stat::read(Path::new("/proc/self")).map(|stat| stat.start)
 }

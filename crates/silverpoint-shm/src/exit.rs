@@ -17,6 +17,7 @@ pub fn stay_loaded() {
 ///
 /// The function must not unwind; one that does aborts the process. A forked child calls it too.
 pub fn at_exit(call: extern "C" fn()) -> bool {
-    // SAFETY: a function without arguments, of the object that this is linked into: the C library calls it at the latest when that object is unloaded.
+    // SAFETY: a function without arguments, of the object that this is linked into. The C library calls it at
+    // the latest when that object is unloaded.
     unsafe { libc::atexit(call) == 0 }
 }

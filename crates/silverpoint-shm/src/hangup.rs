@@ -1,7 +1,9 @@
-//! SIGHUP, as long as somebody listens, and afterwards what it was before.
+//! Handles SIGHUP as long as there is a listener, and then restores the previous action.
 //!
-//! The handler counts, and calls the one that was there before. The last listener that goes puts that one back, unless somebody else has put another handler before ours meanwhile: that one calls ours, which
-//! then only hands on. (Libraries that keep a signal for good leave it without effect afterwards: a program whose terminal goes away would live on for ever.)
+//! The handler counts, and calls the one that was there before. The last listener restores the previous
+//! handler, unless another handler has been installed since: that one calls ours, which then only forwards.
+//! (Libraries that keep a signal for good make it ineffective: then a program whose terminal goes away would
+//! live on for ever.)
 
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
@@ -26,14 +28,15 @@ struct Before {
 unsafe impl Sync for Before {}
 
 struct Listening {
-    /// Whose listeners are counted: a forked child has its parent's handler, and none of its threads.
+    /// The process of the counted listeners: a forked child has its parent's handler, and none of its
+    /// threads.
     process: u32,
     count: u32,
     /// It may be called: by the kernel, or by a handler that came after it.
     is_installed: bool,
 }
 
-/// While it lives, SIGHUP does nothing to the program but what its own handler does, and is counted ([`heard`]).
+/// While it lives, SIGHUP only calls the program's own handler, and is counted ([`heard`]).
 #[derive(Debug)]
 pub struct Listener(());
 
@@ -78,7 +81,8 @@ impl Drop for Listener {
 /// With the lock.
 fn install() -> std::io::Result<()> {
     BEFORE.is_known.store(false, Ordering::Release);
-    // SAFETY: the old action is kept before our handler may be called, which is the only one that reads it; all zero is a valid action.
+    // SAFETY: the old action is stored before our handler may be called, and only our handler reads it. All
+    // zero is a valid action.
     unsafe {
         let kept = (*BEFORE.action.get()).as_mut_ptr();
         if libc::sigaction(libc::SIGHUP, std::ptr::null(), kept) != 0 {
@@ -102,7 +106,7 @@ fn address() -> libc::sighandler_t {
     ours as *const () as libc::sighandler_t
 }
 
-/// Nobody has installed another handler since.
+/// No other handler has been installed since.
 fn is_in_force() -> bool {
     // SAFETY: plain memory, written by the kernel before it is read.
     unsafe {
@@ -152,7 +156,7 @@ mod tests {
         OWN.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// As others do it that come later: counts, and calls ours.
+    /// Like handlers that are installed later: counts, and calls ours.
     extern "C" fn later(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
         LATER.fetch_add(1, Ordering::Relaxed);
         hear(signal, info, context);

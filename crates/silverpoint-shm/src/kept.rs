@@ -1,7 +1,9 @@
 //! A descriptor that lives in a program which may close it.
 //!
-//! A program that becomes a daemon closes every descriptor that it does not know (`closefrom`, a loop up to 1023), and opens files of its own afterwards: they get the same numbers. Whoever writes
-//! to a kept number then writes into the program's file, and closes it in the end. So the identity of what was opened is remembered, and compared before a batch of writes and before closing.
+//! A program that becomes a daemon closes every descriptor that it does not know (`closefrom`, a loop up to
+//! 1023). Then it opens files of its own, which get the same numbers. Code that writes to a kept number then
+//! writes into the program's file, and closes it at the end. So the identity of the opened file is
+//! remembered, and compared before a batch of writes and before closing.
 
 use std::fs::File;
 use std::io;
@@ -11,7 +13,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 /// Device and inode.
 pub type Identity = (u64, u64);
 
-/// A descriptor, and what it stood for when it was opened.
+/// A descriptor, and the identity of its file when it was opened.
 #[derive(Debug)]
 pub struct KeptFd {
     fd: ManuallyDrop<OwnedFd>,
@@ -93,7 +95,7 @@ impl KeptFile {
         identity(&*self.file).is_some_and(|now| now == self.identity)
     }
 
-    /// The file, if the descriptor still stands for it. To be asked before each batch of writes.
+    /// The file, if the descriptor still stands for it. To be called before each batch of writes.
     ///
     /// # Errors
     /// `NotConnected`, in words.
@@ -136,7 +138,7 @@ mod tests {
         assert_eq!(unsafe { libc::dup3(other.as_raw_fd(), number, libc::O_CLOEXEC) }, number);
         assert_eq!(kept.get().unwrap_err().kind(), io::ErrorKind::NotConnected);
         drop(kept);
-        // SAFETY: it is still open, and nobody else owns the number.
+        // SAFETY: it is still open, and nothing else owns the number.
         let mut still_open = unsafe { File::from_raw_fd(number) };
         still_open.write_all(b"theirs").unwrap();
         drop(still_open);

@@ -13,8 +13,8 @@
 //!  observer   the collector's side: positions and data by pread, never through a map of a producer's file
 //! ```
 //!
-//! The bytes are those of spec/wire.md. Invariants: `owner` and `ring` allocate nothing from the heap and take no lock, so that a tracepoint may
-//! stand in a signal handler; `observer` trusts nothing that it reads.
+//! The bytes are those of spec/wire.md. Invariants: `owner` and `ring` allocate nothing from the heap and
+//! take no lock, so that a tracepoint may be in a signal handler. `observer` trusts nothing that it reads.
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 compile_error!(

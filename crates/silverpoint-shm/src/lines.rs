@@ -25,14 +25,14 @@ pub(crate) fn take(at: *const u8, size: usize) {
 #[inline(always)]
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 fn take_one(at: *const u8) {
-    // SAFETY: a hint that never faults, whatever the address; processors without the extension do nothing.
+    // SAFETY: a hint that never faults, for any address; processors without the extension do nothing.
     unsafe { std::arch::asm!("prefetchw [{}]", in(reg) at.addr(), options(nomem, nostack, preserves_flags)) }
 }
 
 #[inline(always)]
 #[cfg(all(target_arch = "aarch64", not(miri)))]
 fn take_one(at: *const u8) {
-    // SAFETY: a hint that never faults, whatever the address.
+    // SAFETY: a hint that never faults, for any address.
     unsafe {
         std::arch::asm!("prfm pstl1keep, [{}]", in(reg) at.addr(), options(nomem, nostack, preserves_flags))
     }

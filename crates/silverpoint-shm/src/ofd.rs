@@ -1,8 +1,9 @@
 //! Open-file-description locks: one byte, never waiting.
 //!
-//! Sessions need locks that belong to the *open file description* (`F_OFD_SETLK`): they outlive the descriptor as long as a mapping
-//! keeps the description, are not dropped when another descriptor of the same file is closed, and end with the process whatever
-//! kills it. No call here allocates; `errno` is left as it was.
+//! Sessions need locks that belong to the *open file description* (`F_OFD_SETLK`). They outlive the
+//! descriptor as long as a mapping keeps the description. They are not dropped when another descriptor of the
+//! same file is closed. They end with the process, however it dies. No call here allocates; `errno` is left
+//! as it was.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};

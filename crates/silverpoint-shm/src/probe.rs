@@ -1,4 +1,4 @@
-//! What this kernel and this process allow of what sessions need: for whoever explains why something does not work.
+//! What this kernel and this process allow for sessions: used to explain why something does not work.
 
 use std::ffi::c_void;
 

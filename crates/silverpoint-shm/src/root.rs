@@ -1,12 +1,14 @@
-//! The root of sessions: which directory it is, and that nobody else can have put anything into it.
+//! The root of sessions: which directory it is, and a check that no other user can have put anything into it.
 //!
-//! The root is `$SILVERPOINT_DIR` where that is set, and then no other: what was named is used or refused. Else it is the first of
-//! `/dev/shm/silverpoint-<uid>`, `$XDG_RUNTIME_DIR/silverpoint` and `/tmp/silverpoint-<uid>` that is usable (spec/wire.md, section 2). Usable is a directory
-//! of mode 0700 that belongs to the effective user and is no link. It is opened once, without following a link, and everything in it is reached through that
-//! descriptor: whoever exchanges the path afterwards exchanges nothing that is used.
+//! The root is `$SILVERPOINT_DIR` where that is set, and then no other: the named directory is used or
+//! refused. Otherwise it is the first usable one of `/dev/shm/silverpoint-<uid>`,
+//! `$XDG_RUNTIME_DIR/silverpoint` and `/tmp/silverpoint-<uid>` (spec/wire.md, section 2). Usable is a
+//! directory of mode 0700 that belongs to the effective user and is no link. It is opened once, without
+//! following a link, and everything in it is reached through that descriptor. Replacing the path later has no
+//! effect on it.
 //!
-//! Producers make the root ([`Root::open_or_create`]); observers only look for it ([`Root::open`]). No allocation here, since a forked child
-//! makes its session wherever its first record happens to be.
+//! Producers make the root ([`Root::open_or_create`]); observers only search for it ([`Root::open`]). No
+//! allocation here, since a forked child makes its session at its first record, which may be anywhere.
 
 use std::ffi::{CStr, OsStr};
 use std::fmt;
@@ -48,8 +50,9 @@ impl Root {
         first_usable(uid, |path| Self::open_or_create_path(path, uid))
     }
 
-    /// The root of another user's sessions, for a caller that may look into it (root). The environment is that of the caller and so
-    /// says nothing about the other user: only the two places that are named by the user id are tried.
+    /// The root of another user's sessions, for a caller that may read it (root). The environment belongs to
+    /// the caller and does not apply to the other user. So only the two places that are named by the user id
+    /// are tried.
     pub fn open_of_user(uid: u32) -> io::Result<Self> {
         let mut last = io::Error::from(io::ErrorKind::NotFound);
         for place in [Place::SharedMemory, Place::Temporary] {
@@ -70,7 +73,7 @@ impl Root {
         )
     }
 
-    /// Opens a directory in this one as a root, with the same checks: it must belong to whoever owns this one.
+    /// Opens a directory in this one as a root, with the same checks: both must have the same owner.
     pub fn open_beneath(&self, name: &OsStr) -> io::Result<Self> {
         let path = PathText::join(&[self.path.as_bytes(), b"/", name.as_bytes()]).ok_or_else(too_long)?;
         let name = PathText::join(&[name.as_bytes()]).ok_or_else(too_long)?;
@@ -99,7 +102,8 @@ impl Root {
     fn open_or_create_path(path: &PathText, uid: u32) -> io::Result<Self> {
         match Self::open_path(path, uid) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // A umask may take bits away, which the check below would refuse, but adds none. Whoever comes first wins.
+                // A umask may take bits away, which the check below would refuse, but adds none. The first
+                // process wins.
                 match rustix::fs::mkdirat(CWD, path.as_c_str(), Mode::RWXU) {
                     Ok(()) | Err(rustix::io::Errno::EXIST) => Self::open_path(path, uid),
                     Err(error) => Err(error.into()),

@@ -4,8 +4,9 @@
 const FAULTS: [libc::c_int; 6] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP, libc::SIGSYS];
 
-/// Runs a function with all signals blocked in the calling thread but those of its own faults. Threads that it starts have them blocked for good: a signal that is sent to the process reaches one of the
-/// program's own threads, and writing into a pipe that nobody reads fails instead of ending the process.
+/// Runs a function with all signals blocked in the calling thread except those of its own faults. Threads
+/// that it starts have them blocked for good. So a signal to the process reaches one of the program's own
+/// threads. Writing into a pipe without a reader fails instead of ending the process.
 pub fn with_all_blocked<T>(run: impl FnOnce() -> T) -> T {
     // SAFETY: both sets are plain memory, filled before they are read.
     let (mut all, mut before) = unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
@@ -25,7 +26,8 @@ pub fn with_all_blocked<T>(run: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Runs a function that writes into what may be a pipe: where nobody reads it, the write fails with `EPIPE` instead of ending the program by SIGPIPE. Costs three system calls.
+/// Runs a function that writes into what may be a pipe. Without a reader the write fails with `EPIPE`,
+/// instead of ending the program by SIGPIPE. Costs three system calls.
 pub fn without_sigpipe<T>(run: impl FnOnce() -> T) -> T {
     // SAFETY: the sets are plain memory, filled before they are read; this changes the calling thread alone.
     unsafe {

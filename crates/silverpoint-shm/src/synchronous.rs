@@ -9,7 +9,8 @@
 //!
 //! While there is a function every record takes the cold path; while there is none the hot path is what it always is.
 //!
-//! The chain only grows, but for its last place, which is used again; it has no lock: a process may be forked while another of its threads adds a function.
+//! The chain only grows, except for its last place, which is reused. It has no lock: a process may be forked
+//! while another of its threads adds a function.
 
 use std::cell::{Cell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -55,7 +56,8 @@ struct Place {
     next: AtomicPtr<Place>,
 }
 
-// SAFETY: the function is written by the one thread that has made the place BUSY, when nobody is inside; others look at it while it is ON, and may be called by any thread.
+// SAFETY: the function is written by the one thread that has made the place BUSY, when no thread is inside.
+// Others read it while it is ON, and it may be called by any thread.
 unsafe impl Sync for Place {}
 
 static FIRST: AtomicPtr<Place> = AtomicPtr::new(null_mut());
@@ -70,7 +72,8 @@ thread_local! {
 /// A function in the chain; dropped, it is taken out.
 pub struct Added(&'static Place);
 
-/// Adds a function to the end of the chain: from the return on, each record that any thread of the process begins to make is given to it.
+/// Adds a function to the end of the chain. From the return on, it gets each record that any thread of the
+/// process begins to make.
 pub fn add(function: Function) -> Added {
     let place = free_place().unwrap_or_else(new_place);
     place.process.store(std::process::id(), Ordering::Relaxed);
@@ -82,7 +85,8 @@ pub fn add(function: Function) -> Added {
     Added(place)
 }
 
-/// Whether there is a function, for the cold path of a record: after it has said how far the hot path may go, and a full fence.
+/// Whether there is a function, for the cold path of a record. To be called after the cold path has set how
+/// far the hot path may go, and after a full fence.
 pub(crate) fn is_wanted() -> bool {
     COUNT.load(Ordering::Relaxed) != 0
 }
@@ -146,7 +150,7 @@ impl Place {
         if self.state.load(Ordering::Relaxed) != ON {
             return;
         }
-        // Before the look at the state: whoever takes the function out changes the state, then looks at this.
+        // Before the state is read: the thread that removes the function changes the state, then reads this.
         self.inside.fetch_add(1, Ordering::SeqCst);
         if self.state.load(Ordering::SeqCst) == ON {
             // SAFETY: it is not changed while it is ON, nor as long as this thread is inside.

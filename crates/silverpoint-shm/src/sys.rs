@@ -44,8 +44,8 @@ pub(crate) fn thread_id() -> u32 {
     rustix::thread::gettid().as_raw_nonzero().get() as u32
 }
 
-/// Whether a thread with that id exists. A reused id counts as existing, whoever has it: to ask for this process's alone takes the process's id, which is
-/// another call of the kernel each time.
+/// Whether a thread with that id exists. A reused id counts as existing, even in another process. To ask for
+/// this process's threads alone needs the process's id, another call of the kernel each time.
 pub(crate) fn thread_exists(tid: u32) -> bool {
     let _errno = ErrnoGuard::new();
     // SAFETY: signal 0 sends nothing; tkill takes two integers.
@@ -110,8 +110,8 @@ pub(crate) fn page_size() -> usize {
     if size.is_power_of_two() { size } else { 4096 }
 }
 
-/// Opens a file below a directory without following a link, never as one of the three standard descriptors: those may be closed, and
-/// another thread may write to them at any time.
+/// Opens a file below a directory without following a link. The descriptor is never one of the three standard
+/// ones: those may be closed, and another thread may write to them at any time.
 pub(crate) fn open_at(
     directory: impl AsFd,
     name: &CStr,
@@ -154,7 +154,8 @@ pub(crate) fn warn(parts: &[&[u8]]) {
         line[len..len + n].copy_from_slice(&part[..n]);
         len += n;
     }
-    // SAFETY: descriptor 2 is only borrowed for one write; when it is closed, the write fails and nothing is said.
+    // SAFETY: descriptor 2 is only borrowed for one write; when it is closed, the write fails and nothing is
+    // printed.
     let _ = rustix::io::write(unsafe { BorrowedFd::borrow_raw(2) }, &line[..len]);
 }
 
@@ -191,7 +192,7 @@ impl Pages {
 impl Drop for Pages {
     fn drop(&mut self) {
         let _errno = ErrnoGuard::new();
-        // SAFETY: mapped by `new`, so many bytes; whoever was given the address does not use it any more.
+        // SAFETY: mapped by `new`, with this many bytes; users of the address do not use it any more.
         let _ = unsafe { rustix::mm::munmap(self.address.cast(), self.bytes) };
     }
 }

@@ -14,7 +14,7 @@ use crate::owner::crash_ring::{self, Kept, RECORD_MAX};
 use crate::sys::{self, ErrnoGuard};
 
 const SIGNALS: usize = 32;
-/// A program that lives on after so many has other plans with its signals.
+/// A program that survives this many has other plans with its signals.
 const RECORDS_MAX: u32 = 16;
 const ERROR: u8 = 4;
 const FATAL: u8 = 5;
@@ -26,16 +26,16 @@ const WRITE: u32 = 3;
 const DRAIN: u32 = 4;
 const FORWARD: u32 = 5;
 
-/// In pages that the kernel wipes in a forked child: what the parent was at does not concern it.
+/// In pages that the kernel wipes in a forked child: the parent's work does not concern it.
 struct State {
-    /// Thread that is at it.
+    /// The thread that is working.
     owner: AtomicU32,
     stage: AtomicU32,
     has_kept: AtomicBool,
     records: AtomicU32,
-    /// Written by whoever has `owner`, before `has_kept`.
+    /// Written by the thread that has `owner`, before `has_kept`.
     kept: UnsafeCell<MaybeUninit<Kept>>,
-    /// Of whoever has `owner`.
+    /// Used by the thread that has `owner`.
     work: UnsafeCell<Work>,
 }
 
@@ -62,7 +62,8 @@ struct Before {
     is_ours: AtomicBool,
     action: UnsafeCell<MaybeUninit<libc::sigaction>>,
 }
-// SAFETY: written once, before `is_ours` and our handler; then only read, but for a handler that asks to be reset, by whoever calls it first.
+// SAFETY: written once, before `is_ours` and our handler. Later it is only read, except for a handler that
+// asks to be reset: the first caller resets it.
 unsafe impl Sync for Before {}
 
 impl Before {
@@ -74,7 +75,7 @@ impl Before {
 thread_local! {
     /// Where the stack was when the handler before ours was called; 0: none is.
     static FORWARDED: Cell<u64> = const { Cell::new(0) };
-    /// This thread has recorded why it ends: the abort that follows is no other crash.
+    /// This thread has recorded why it ends: the abort that follows is not another crash.
     static IS_TOLD: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -83,7 +84,7 @@ thread_local! {
 pub(crate) enum Severity {
     /// The process, for certain.
     Last,
-    /// The process, unless somebody catches it.
+    /// The process, unless the panic is caught.
     Serious,
     /// A thread.
     Survivable,
@@ -129,9 +130,9 @@ fn state() -> Option<&'static State> {
 
 enum Entered {
     First,
-    /// The calling thread is at it already, and has failed within.
+    /// The calling thread is already working, and has failed within.
     Again,
-    /// Another one does not come to an end.
+    /// Another thread does not finish.
     Never,
 }
 
@@ -166,7 +167,8 @@ impl State {
     /// # Safety
     /// The calling thread has `owner`, and uses no other reference to the work.
     unsafe fn go_on(&self, stage: u32) {
-        // SAFETY: by the caller. A fault within comes back as another call, which begins behind what failed; the call that failed never goes on.
+        // SAFETY: by the caller. A fault within returns as another call, which begins after the failed stage;
+        // the failed call never continues.
         let work = unsafe { &mut *self.work.get() };
         if self.begins(stage, WALK) {
             if work.crash.signal == 0 {
@@ -193,16 +195,16 @@ impl State {
     }
 
     fn take_kept(&self) -> Option<Kept> {
-        // SAFETY: it was written before, by whoever had `owner`, and is taken once.
+        // SAFETY: it was written before, by the thread that had `owner`, and is taken once.
         self.has_kept.swap(false, Ordering::AcqRel).then(|| unsafe { (*self.kept.get()).assume_init() })
     }
 
-    /// Keeps a ring for the next record. Only for whoever has `owner`.
+    /// Keeps a ring for the next record. Only for the thread that has `owner`.
     fn keep(&self) {
         if !self.has_kept.load(Ordering::Acquire)
             && let Some(kept) = crash_ring::reserve()
         {
-            // SAFETY: nobody reads it before `has_kept`.
+            // SAFETY: it is not read before `has_kept`.
             unsafe { (*self.kept.get()).write(kept) };
             self.has_kept.store(true, Ordering::Release);
         }
@@ -263,7 +265,7 @@ fn take(signal: c_int) {
     unsafe {
         let mut now: libc::sigaction = zeroed();
         if libc::sigaction(signal, std::ptr::null(), &mut now) != 0
-            // Who has it ignored wants to live.
+            // A program that ignores it wants to live.
             || signal == libc::SIGTERM && now.sa_sigaction == libc::SIG_IGN
         {
             return;
@@ -313,11 +315,12 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
     if is_ignored {
         return;
     }
-    // What follows of a crash that is recorded already: the abort of a panic or of the handler before ours, and that handler's own faults.
+    // Consequences of a crash that is recorded already: the abort of a panic or of the handler before ours,
+    // and that handler's own faults.
     let ends_panic =
         signal == libc::SIGABRT && IS_TOLD.get() && (cfg!(panic = "abort") || std::thread::panicking());
     if ends_panic {
-        // Nobody has waited as long as the program could survive it.
+        // As long as the program could survive it, nothing has waited.
         drain();
     }
     let is_told = ends_panic || is_within_forwarded(&interrupted);
@@ -337,8 +340,8 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
                 state.leave();
             }
             Entered::Again => {
-                // A fault of our own: on with what is left, for the reason for which it all began.
-                // SAFETY: this thread has `owner`, and what it was at before is not continued.
+                // A fault of our own: continue with the rest, for the original reason.
+                // SAFETY: this thread has `owner`, and its earlier work is not continued.
                 let (first, mut info) = unsafe {
                     state.go_on(state.stage.load(Ordering::Relaxed) + 1);
                     ((*state.work.get()).crash.signal, (*state.work.get()).info)
@@ -354,7 +357,7 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
     forward(signal, info, context, &interrupted);
 }
 
-/// Whether the handler before ours was interrupted. (One that has left by a jump is no more there.)
+/// Whether the handler before ours was interrupted. (One that has left by a jump is no longer there.)
 fn is_within_forwarded(interrupted: &Interrupted) -> bool {
     let forwarded = FORWARDED.get();
     forwarded != 0
@@ -397,7 +400,8 @@ fn forward(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void, inte
     }
 }
 
-/// Ends the process as the signal does by default: at once, or when the faulting instruction is executed again (`again`), with its own registers in the core dump.
+/// Ends the process as the signal does by default: at once, or when the faulting instruction is executed
+/// again (`again`). The core dump has its own registers then.
 fn end_by_default(signal: c_int, info: *mut libc::siginfo_t, again: bool) {
     // SAFETY: plain structures; the signal is sent to this very thread, with the information that came with it.
     unsafe {
@@ -435,6 +439,7 @@ pub(crate) fn record_panic(severity: Severity, describe: impl FnOnce(&mut Crash)
     }
     state.keep();
     state.leave();
-    // What aborts while it unwinds, or instead, is the same crash; IS_TOLD counts only as long as the panic lasts.
+    // An abort while it unwinds, or instead, is the same crash; `IS_TOLD` counts only as long as the panic
+    // lasts.
     IS_TOLD.set(true);
 }

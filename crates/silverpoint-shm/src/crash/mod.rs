@@ -6,9 +6,10 @@
 //!               └─ a thread that fails while another is at it waits
 //! ```
 //!
-//! The record lands in a ring that is kept for it (`owner::crash_ring`), whatever the directives say. Then whoever collects inside the process is given time ([`set_drain`]). Then what would have happened
-//! without all this: the handler that was there before (in a Rust program the standard library's, which tells of stacks that are used up), or the signal's default action: core dump and exit status are
-//! what they would have been.
+//! The record is written to a ring that is kept for it (`owner::crash_ring`), independent of the directives.
+//! Then a collector inside the process gets time ([`set_drain`]). Then the signal takes its usual course.
+//! This is the handler that was there before, or the signal's default action. (In a Rust program the standard
+//! library has one, which reports stack overflows.) Core dump and exit status are as without all this.
 
 mod alternate;
 mod handler;
@@ -33,13 +34,13 @@ pub struct Options {
     pub abrt: bool,
     /// SIGSYS.
     pub sys: bool,
-    /// SIGTRAP; not at first.
+    /// SIGTRAP; off by default.
     pub trap: bool,
-    /// SIGTERM; not at first. Where it is ignored it stays ignored.
+    /// SIGTERM; off by default. Where it is ignored it stays ignored.
     pub term: bool,
-    /// Panics. One that the program may survive is of level error, not fatal.
+    /// Panics. A panic that the program may survive has level error, not fatal.
     pub panics: bool,
-    /// How long a logger inside the process may take to deliver what there is: 3 seconds at first.
+    /// How long a logger inside the process may take to deliver everything: 3 seconds by default.
     pub wait: Duration,
 }
 
@@ -61,10 +62,12 @@ impl Default for Options {
 
 static IS_INSTALLED: AtomicBool = AtomicBool::new(false);
 
-/// Installs the handlers. Once, in the program (not in libraries), before threads are started; another call adds signals, and changes the wait. False: no memory, or no session.
+/// Installs the handlers. Once, in the program (not in libraries), before threads are started; another call
+/// adds signals, and changes the wait. False: no memory, or no session.
 ///
-/// A thread whose stack is used up needs another one for the handler: the calling thread gets it here, others with their first record or by [`prepare_thread`]. (The standard library gives its threads
-/// one too, that is too small.) Other threads whose stack is used up end without a record.
+/// After a stack overflow the handler needs another stack. The calling thread gets it here, other threads
+/// with their first record or by [`prepare_thread`]. (The standard library gives its threads one too, which
+/// is too small.) Without it, a thread whose stack overflows ends without a record.
 pub fn install(options: &Options) -> bool {
     if !handler::install(options) {
         return false;
@@ -82,7 +85,8 @@ pub fn prepare_thread() {
     alternate::give();
 }
 
-/// What waits until everything that was recorded before the call is delivered, for at most so many milliseconds. It is called in a signal handler: async-signal-safe means only.
+/// Sets the function that waits until everything that was recorded before the call is delivered, for at most
+/// this many milliseconds. It is called in a signal handler, so it must be async-signal-safe.
 pub fn set_drain(drain: fn(u64)) {
     handler::set_drain(drain);
 }
@@ -94,7 +98,7 @@ pub(crate) fn on_first_record() {
     }
 }
 
-/// The session is being left: what was kept is given back.
+/// The copy leaves the session: the kept ring is released.
 pub(crate) fn leave() {
     handler::give_back();
 }

@@ -259,7 +259,7 @@ static EXECUTABLE: Fixed<[u8; 1024]> = Fixed::new([0; 1024]);
 /// Modules as they were when [`prepare`] was called: for systems whose dynamic linker cannot be asked in a signal handler.
 static KNOWN: Fixed<[Module; 128]> = Fixed::new([Module::NONE; 128]);
 
-/// Written by whoever prepares, before it says how much there is.
+/// Written by the thread that prepares, before it stores the length.
 struct Fixed<T> {
     value: std::cell::UnsafeCell<T>,
     len: AtomicUsize,
@@ -325,8 +325,9 @@ fn read<T: Copy>(module: &Module, at: u64) -> Option<T> {
 
 /// Looks for the build id in the notes of a mapped file.
 fn find_build_id(module: &mut Module) {
-    // Of a file whose segments lie apart the dynamic linker tells only the one that the address is in. Such are those with a hole of a page, which linkers leave now and then, and those that
-    // are laid out for larger pages than the machine has.
+    // When the segments of a file are not adjacent, the dynamic linker reports only the segment with the
+    // address. Such files have a hole of a page, which linkers leave now and then, or are laid out for larger
+    // pages than the machine has.
     let is_header = |at: &u64| read::<[u8; 4]>(module, *at) == Some(*b"\x7fELF");
     let Some(begin) = [module.begin, module.base].into_iter().find(is_header) else { return };
     let Some(header) = read::<libc::Elf64_Ehdr>(module, begin) else { return };
@@ -358,9 +359,10 @@ fn find_build_id(module: &mut Module) {
     }
 }
 
-/// Loads and initialises what unwinding needs, and notes what cannot be asked later. Only whoever has the crash state may call it.
+/// Loads and initialises what unwinding needs, and notes what cannot be asked later. Only for the thread that
+/// has the crash state.
 pub(crate) fn prepare(room: &mut Stack) {
-    // SAFETY: the name ends with zero; the call reads links; nobody else writes what is written here.
+    // SAFETY: the name ends with zero; the call reads links; no other thread writes what is written here.
     unsafe {
         FIND.store(libc::dlsym(libc::RTLD_DEFAULT, c"_dl_find_object".as_ptr()), Ordering::Release);
         let path = EXECUTABLE.value.get().cast::<c_char>();
@@ -406,7 +408,7 @@ unsafe extern "C" fn note_module(info: *mut libc::dl_phdr_info, _: usize, _: *mu
 mod tests {
     use super::*;
 
-    /// Of such a file the dynamic linker tells the part alone that the address is in.
+    /// For such a file the dynamic linker reports only the part with the address.
     #[test]
     #[cfg_attr(not(target_arch = "x86_64"), ignore = "an emulator of user space has no process_vm_readv")]
     fn a_file_whose_segments_lie_apart_has_its_build_id() {

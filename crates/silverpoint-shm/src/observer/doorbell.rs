@@ -1,7 +1,8 @@
-//! Futex words in a producer's files: waiting for the doorbell, waking whoever waits for room.
+//! Futex words in a producer's files: waiting for the doorbell, waking producers that wait for room.
 //!
-//! A map exists here for its addresses alone: a futex is named by one, and pages that the kernel shall make are. Nothing is loaded or stored through it, no reference into it is made, and a page that
-//! the producer has cut off makes the kernel answer EFAULT.
+//! The map is used only for its addresses: they name futexes, and pages that the kernel is to make. Nothing
+//! is loaded or stored through it, and no reference into it is made. For a page that the producer has cut off
+//! the kernel answers EFAULT.
 
 use std::ffi::c_void;
 use std::ptr::null;
@@ -50,8 +51,9 @@ impl FutexMap {
         Some(self.address.cast::<u8>().wrapping_add(offset).cast::<u32>().cast_const())
     }
 
-    /// Makes the pages of some bytes, and clears them: whoever comes there then only enters them in page tables. `None`: this kernel cannot (before 5.14). False: there is no room, or
-    /// the producer has cut them off.
+    /// Makes the pages of some bytes, and clears them: a producer that comes there only enters them in its
+    /// page tables. `None`: this kernel cannot (before 5.14). False: there is no room, or the producer has
+    /// cut them off.
     pub(super) fn make_pages(&self, from: u64, to: u64) -> Option<bool> {
         let (from, to) = (usize::try_from(from).ok()?, usize::try_from(to).ok()?);
         let from = from - from % sys::page_size();
@@ -116,7 +118,8 @@ impl Drop for FutexMap {
 pub struct Nudge(Arc<FutexMap>);
 
 impl Nudge {
-    /// Wakes whoever sleeps on the doorbell now. Whoever is only about to is not woken: ask again until what is waited for has happened.
+    /// Wakes a thread that sleeps on the doorbell now. One that is about to sleep is not woken: repeat the
+    /// call until the expected change has happened.
     pub fn wake(&self) {
         self.0.wake(at::DOORBELL as u64, u32::MAX >> 1);
     }
@@ -145,7 +148,8 @@ impl ObservedSession {
         self.rings_map.get_or_init(|| FutexMap::new(&self.rings, self.header.rings_size, access)).as_ref()
     }
 
-    /// Tells producers whether the collector sleeps: then they ring. After it has said that it does, it must look at the rings once more before it sleeps.
+    /// Sets whether the collector sleeps: then producers ring. After setting it, the collector must check the
+    /// rings once more before it sleeps.
     pub fn set_sleeping(&self, sleeping: bool) -> Result<(), ObserveError> {
         self.put(at::COLLECTOR_SLEEPING, &u32::from(sleeping).to_le_bytes())?;
         // Pairs with the producer's fence between `committed` and its look at `collector_sleeping`: one of the two sees the other.

@@ -13,7 +13,8 @@ pub enum ObserveError {
         /// The system's answer.
         source: io::Error,
     },
-    /// It is not what a session must be: a link, another's, a pipe, a header that contradicts itself or the files.
+    /// It does not meet the rules for a session: a link, another user's file, a pipe, a header that
+    /// contradicts itself or the files.
     Refused {
         /// Which part.
         what: &'static str,

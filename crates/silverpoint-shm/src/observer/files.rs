@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use super::ObserveError;
 use crate::kept::KeptFd;
 
-/// Opens `name` in `directory`. Nothing outside is reached, whatever the name is replaced with meanwhile.
+/// Opens `name` in `directory`. Nothing outside is reached, even if the name is replaced meanwhile.
 fn open_beneath(directory: impl AsFd, name: &CStr, flags: OFlags) -> Result<OwnedFd, Errno> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;

@@ -1,4 +1,5 @@
-//! Waiting until what remembers directives (`tracing`, `log`, ATrace) has asked again (spec/wire.md, section 8).
+//! Waits until adapters that remember directives (`tracing`, `log`, ATrace) have applied them (spec/wire.md,
+//! section 8).
 
 use std::time::{Duration, Instant};
 

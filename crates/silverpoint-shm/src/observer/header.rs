@@ -5,9 +5,9 @@ use silverpoint_wire::layout::{self, control, control::at, ring};
 
 use super::ObserveError;
 
-/// No file of a session is larger, whatever the header says.
+/// The largest size of a session's file; the header cannot raise it.
 const MAX_FILE: u64 = 64 << 30;
-/// Sites that a collector looks at; more are as if they were not there.
+/// Most sites that a collector reads; further ones are ignored.
 const MAX_SITES: u32 = 1 << 18;
 /// Directive text that is read or written.
 const MAX_DIRECTIVES: u32 = 1 << 20;
@@ -16,7 +16,8 @@ const MAX_PROCESS: u32 = 64 << 10;
 /// Largest header of a ring.
 const MAX_RING_HEADER: u32 = 1024;
 
-/// What a session says about itself. Offsets and counts have been checked: every region lies within its file, and every count is bounded.
+/// The session's own description. Offsets and counts have been checked: every region lies within its file,
+/// and every count is bounded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct ControlHeader {

@@ -1,22 +1,28 @@
-//! A collector's lock is its process's alone. A lock of an open file is held by whoever has the description, so by forked children too, which do not collect: while one
-//! lived, nobody could take what its dead parent had recorded. So in a child the descriptor is made to stand for something else.
+//! A collector's lock belongs to its process alone. But a lock of an open file belongs to the open file
+//! description, which forked children share although they do not collect. While a child lived, no other
+//! collector could take the records of its dead parent. So in a child the descriptor is replaced by another
+//! one.
 //!
-//! A child that was made without the C library's `fork` (`_Fork`, a bare system call) keeps it, and so does one that is born between the opening of the file and the call that follows; one that executes another program has closed it.
+//! A child that was made without the C library's `fork` (`_Fork`, a bare system call) keeps it. So does one
+//! that is forked between the opening of the file and the next call. A child that executes another program
+//! has closed it.
 
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// As many at a time; more are inherited.
 const MOST: usize = 256;
-/// Each the descriptor that a child gives up, and above it the one that this is a copy of then, both plus one; 0: none.
+/// Each entry has the descriptor that a child gives up, and above it the one that it becomes a copy of. Both
+/// are plus one; 0: none.
 static GIVEN_UP: [AtomicU64; MOST] = [const { AtomicU64::new(0) }; MOST];
-/// At the same places: the inodes of both, mixed. The program may have closed them and opened files of its own under their numbers.
+/// At the same places: the inodes of both, mixed. The program may have closed the descriptors and opened
+/// files of its own under their numbers.
 static INODES: [AtomicU64; MOST] = [const { AtomicU64::new(0) }; MOST];
 
 /// Children do not inherit a descriptor as long as it lives. To be dropped before that is closed.
 #[derive(Debug, Default)]
 pub(super) struct NotInherited {
-    /// As in the table; 0: nothing is said.
+    /// As in the table; 0: no entry.
     both: u64,
     process: u32,
 }
@@ -90,7 +96,8 @@ extern "C" fn in_child() {
         if let Some((descriptor, instead)) = descriptors(place.swap(0, Ordering::Acquire))
             && inodes(descriptor, instead) == known.swap(0, Ordering::Acquire)
         {
-            // SAFETY: what is in the table is open, and whoever has it in this process's memory does nothing with it but closing it.
+            // SAFETY: the descriptors in the table are open, and their owner in this process's memory only
+            // closes them.
             let _ = unsafe { libc::dup3(instead, descriptor, libc::O_CLOEXEC) };
         }
     }

@@ -1,5 +1,5 @@
-//! A session's mode as it was, kept beside the intent while a collector has changed it (spec/wire.md, section 9): whoever comes after a collector that
-//! died puts it back.
+//! A session's original mode, kept beside the intent while a collector has changed it (spec/wire.md, section
+//! 9). The successor of a dead collector restores it.
 
 use silverpoint_wire::bytes::{u32_at, u64_at};
 use silverpoint_wire::layout::kept::{AT, MAGIC, at};
@@ -38,7 +38,7 @@ impl SavedMode {
         is_ours.then_some(directives as usize + states as usize)
     }
 
-    /// The mode of a page that was written whole; nobody collects in it.
+    /// The mode of a page that was written completely; no collector is active.
     fn decode(page: &[u8]) -> Option<Self> {
         if crc32c::crc32c(page.get(at::DIRECTIVES_SIZE..)?) != u32_at(page, at::CRC)? {
             return None;
@@ -60,15 +60,16 @@ impl SavedMode {
 }
 
 impl ObservedSession {
-    /// Keeps a mode for whoever comes when this collector dies. To be called with the collector's lock, before the mode is changed;
-    /// [`Self::restore_mode`] ends it.
+    /// Keeps a mode for the successor of a collector that dies. To be called with the collector's lock,
+    /// before the mode is changed; [`Self::restore_mode`] ends it.
     pub fn keep_mode(&self, mode: &SavedMode) -> Result<(), ObserveError> {
-        // One write, with a checksum: half of it, left by a death, counts as nothing, and then nothing had been changed.
+        // One write, with a checksum: a partial one, left by a death, counts as none, and then nothing had
+        // been changed.
         write_all(&self.collector, COLLECTOR, &mode.encode(), AT)
     }
 
-    /// Puts back the mode that a collector had changed that died. True: there was one. A session that somebody collects is left alone, and costs one
-    /// system call; to be called without the collector's lock.
+    /// Restores the mode that a dead collector had changed. True: there was one. A session with a collector
+    /// is left alone, and costs one system call. To be called without the collector's lock.
     pub fn restore_abandoned_mode(&self) -> Result<bool, ObserveError> {
         if self.kept_bytes()? == 0 || !self.lock_collector()? {
             return Ok(false);
@@ -78,7 +79,7 @@ impl ObservedSession {
         restored
     }
 
-    /// As [`Self::restore_abandoned_mode`], for whoever has the collector's lock.
+    /// As [`Self::restore_abandoned_mode`], with the collector's lock held.
     pub fn restore_kept_mode(&self) -> Result<bool, ObserveError> {
         if self.kept_bytes()? == 0 {
             return Ok(false);

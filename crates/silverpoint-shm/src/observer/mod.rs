@@ -8,12 +8,15 @@
 //!  doorbell sleeping until a producer rings                               lock      one collector, one controller
 //! ```
 //!
-//! **Why pread?** A producer can cut its files at any moment, and a load from a mapped page that is gone ends the reader (SIGBUS). A pread of such bytes is
-//! merely short. What is read lies in private memory afterwards: it is judged there and cannot change between the check and the use. The only maps are those
-//! whose addresses name futex words (`doorbell`); they are never loaded from, and the kernel answers for a page that is gone with an error.
+//! **Why pread?** A producer can cut its files at any moment, and a load from a mapped page that is gone ends
+//! the reader (SIGBUS). A pread of such bytes is merely short. The data lies in private memory afterwards: it
+//! is checked there and cannot change between the check and the use. The only maps are those whose addresses
+//! name futex words (`doorbell`). They are never loaded from, and for a page that is gone the kernel gives an
+//! error.
 //!
-//! **Torn words.** A pread copies aligned words whole on every machine that is known, but nobody promises it. Positions that are written often are
-//! therefore read twice and the smaller counts; those that are written seldom are read until two readings agree.
+//! **Torn words.** A pread copies aligned words as a whole on every known machine, but this is not
+//! guaranteed. Positions that are written often are therefore read twice and the smaller counts; those that
+//! are written seldom are read until two readings agree.
 
 mod doorbell;
 mod error;

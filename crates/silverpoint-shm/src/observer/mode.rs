@@ -106,7 +106,7 @@ impl ObservedSession {
     /// [`Self::keep_mode`] kept is forgotten.
     pub fn restore_mode(&self, saved: &SavedMode) -> Result<(), ObserveError> {
         let controller = self.controller()?;
-        // What one of them cannot put back the others do all the same; it is kept for whoever comes next.
+        // If one of them fails, the others are restored all the same; the mode is kept for the successor.
         let restored = [
             self.put_back(saved),
             self.set_block_max_ms(saved.block_max_ms),

@@ -22,7 +22,7 @@ use super::files::{read_exact, read_u32, read_u64, write_all};
 use super::session::{CONTROL, RINGS};
 use super::{ObserveError, ObservedSession};
 
-/// Slices of one session that are looked at: a bound on memory. More are as if they were not there.
+/// Most slices of one session that are read: a bound on memory. Further ones are ignored.
 pub const MAX_RINGS: usize = 1 << 17;
 /// Readings of a word until two agree.
 const MAX_READINGS: usize = 8;
@@ -116,7 +116,7 @@ impl ObservedSession {
         })
     }
 
-    /// As [`Self::ring`], telling free slices from those that are being claimed.
+    /// As [`Self::ring`], and distinguishes free slices from those that are being claimed.
     pub fn look(&self, slice: Slice) -> Result<Look, ObserveError> {
         let mut look = self.read_header(slice)?;
         if let Look::Ring(header) = &mut look
@@ -189,15 +189,17 @@ impl ObservedSession {
         read_exact(&self.rings, RINGS, after, data)
     }
 
-    /// After a copy: the position before which it may have been overwritten meanwhile, if the slice still holds the same stream: `oldest`, or what another
-    /// collector has released. `None`: it has been claimed for another, and what was copied may be anything.
+    /// After a copy: the position before which it may have been overwritten meanwhile, if the slice still
+    /// holds the same stream. It is `oldest`, or what another collector has released. `None`: the slice has
+    /// been claimed for another stream, and the copy may contain anything.
     pub fn revalidate(&self, slice: Slice, header: &RingHeader) -> Result<Option<u64>, ObserveError> {
         let Some((oldest, consumed)) = self.positions_after_copy(slice, header)? else { return Ok(None) };
         Ok(Some(oldest.max(if consumed == header.consumed { 0 } else { consumed })))
     }
 
-    /// After a copy: `oldest` and `consumed` as they are now, if the slice still holds the same stream. What lies before `oldest` may have been overwritten
-    /// meanwhile; what lies before `consumed` too, as soon as the producer needs the room, and nobody says when.
+    /// After a copy: `oldest` and `consumed` as they are now, if the slice still holds the same stream. Bytes
+    /// before `oldest` may have been overwritten meanwhile. So may bytes before `consumed`, as soon as the
+    /// producer needs the room, and without notice.
     pub fn positions_after_copy(
         &self,
         slice: Slice,
@@ -211,7 +213,8 @@ impl ObservedSession {
         }
         let fields = &self.header.fields;
         let oldest = self.settled(slice, fields.oldest, header.oldest, now.oldest)?;
-        // Whoever copies without collecting (a look, a recovery that keeps) shares the ring with whoever releases.
+        // Readers that copy without collecting (a look, a recovery that keeps) share the ring with a
+        // collector that releases.
         let consumed = self.settled(slice, fields.consumed, header.consumed, now.consumed)?;
         Ok(Some((oldest, consumed)))
     }

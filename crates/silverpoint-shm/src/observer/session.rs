@@ -26,9 +26,9 @@ pub(super) const RINGS: &str = "ring file";
 const OWNER: &str = "owner file";
 pub(super) const COLLECTOR: &str = "collector file";
 
-/// Byte of `collector` that is locked by whoever collects.
+/// Byte of `collector` that the collector locks.
 const COLLECT_BYTE: u64 = 0;
-/// Byte of `collector` that is locked by whoever changes directives.
+/// Byte of `collector` that the process which changes directives locks.
 const CONTROL_BYTE: u64 = 1;
 /// Anchors that are looked at.
 const MAX_ANCHORS: u32 = 4096;
@@ -71,7 +71,8 @@ pub struct Counters {
     pub policy: [u8; 8],
 }
 
-/// A child that is born while a session is dropped may have the description by then: so its lock goes first. (In a child that has its parent's by a bare system call nothing is given back.)
+/// A child that is forked while a session is dropped may have the description by then: so its lock is
+/// released first. (A child that has its parent's by a bare system call releases nothing.)
 impl Drop for ObservedSession {
     fn drop(&mut self) {
         if self.not_inherited.is_own() && self.collector.is_intact() {
@@ -86,7 +87,7 @@ impl ObservedSession {
         Self::open_for(root, name, Access::Write)
     }
 
-    /// As [`Self::open`], for looking only: whatever would change the session fails.
+    /// As [`Self::open`], for reading only: every change of the session fails.
     pub fn open_read_only(root: &Root, name: SessionName) -> Result<Self, ObserveError> {
         Self::open_for(root, name, Access::Read)
     }
@@ -150,7 +151,8 @@ impl ObservedSession {
         ofd::is_locked_against(self.owner.as_fd(), 0, Lock::Exclusive).map_err(|e| ObserveError::io(OWNER, e))
     }
 
-    /// As [`Self::is_alive`], for who goes on with what a process leaves: one that is about to end is let end first (module [`crate::ending`]).
+    /// As [`Self::is_alive`], for a successor: it waits for the end of a process that is about to end (module
+    /// [`crate::ending`]).
     pub fn lives_on(&self) -> Result<bool, ObserveError> {
         if !self.is_alive()? {
             return Ok(false);
@@ -309,8 +311,9 @@ impl ObservedSession {
         remove_files(root, self.name, &self.directory)
     }
 
-    /// Removes what is left of a session whose removal was cut short, since who removed it was killed: the control file goes first, and no session begins without. True: it is gone. One
-    /// that lives is left alone, whatever is missing.
+    /// Removes the rest of a session whose removal was interrupted by a kill. The control file is removed
+    /// first, and no session begins without one. True: it is gone. A living one is left alone, even if parts
+    /// are missing.
     pub fn finish_removal(root: &Root, name: SessionName) -> bool {
         let Ok((directory, owner_uid)) = open_directory(root.fd(), &name.to_c_string()) else { return false };
         let is_missing = |file: &CStr| {

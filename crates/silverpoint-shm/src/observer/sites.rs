@@ -8,8 +8,8 @@ use super::files::read_exact;
 use super::session::CONTROL;
 use super::{ObserveError, ObservedSession};
 
-/// Descriptions of one session together, at most: honest ones do not overlap, so that they fit the region; a hostile table could name the same bytes
-/// again and again.
+/// Most bytes of all descriptions of a session. Honest ones do not overlap, so they fit the region; a hostile
+/// table could refer to the same bytes again and again.
 pub const MAX_DESCRIPTION_BYTES: u64 = 16 << 20;
 /// Bytes of the descriptions that are read at a time.
 const WINDOW: usize = 128 << 10;

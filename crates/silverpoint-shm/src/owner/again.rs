@@ -9,10 +9,10 @@ use super::sites::Registered;
 use super::thread::{reserve, reserve_slowly};
 use super::{Cause, Reservation};
 
-/// Records in the calling thread's ring what is packed already, for a site that is on; gives the time in the session's clock that the record has. `None`: the site is off, or the record was
-/// lost, which is counted.
+/// Records data that is packed already in the calling thread's ring, for a site that is on. Gives the
+/// record's time in the session's clock. `None`: the site is off, or the record was lost, which is counted.
 ///
-/// `args` must be what the site's signature says: readers check that, this does not. Level as of [`reserve_slowly`].
+/// `args` must match the site's signature: readers check that, this does not. Level as of [`reserve_slowly`].
 pub fn record_packed(site: Registered, level: u8, args: &[u8], is_truncated: bool) -> Option<u64> {
     if site.id == 0 || site.state.load(Ordering::Relaxed) == 0 {
         return None;

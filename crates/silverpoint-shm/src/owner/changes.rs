@@ -1,5 +1,5 @@
-//! For adapters of other facades (`tracing`, `log`) that remember what is off: what the directives say now, and a wait until they are others
-//! (spec/wire.md, section 8).
+//! For adapters of other facades (`tracing`, `log`) that remember which sites are off. It gives the present
+//! directives, and waits for their next change (spec/wire.md, section 8).
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -46,7 +46,7 @@ pub fn wait_for_change(seen: u32) -> Option<u32> {
     loop {
         let now = word.load(Ordering::Acquire);
         if now == seen {
-            // Woken by whoever changes them; an early return is looked at again.
+            // Woken by the process that changes them; after an early return it checks again.
             let _ = futex::wait(word, futex::Flags::empty(), seen, None);
         } else if now.is_multiple_of(2) || patience == 0 {
             return Some(now);
@@ -58,10 +58,11 @@ pub fn wait_for_change(seen: u32) -> Option<u32> {
     }
 }
 
-/// A thread that makes what remembers directives ask again. Whoever changes them waits until it has (spec/wire.md, section 8).
+/// A thread that makes adapters apply new directives. The process that changes them waits for that
+/// (spec/wire.md, section 8).
 #[derive(Debug)]
 pub struct Follower {
-    /// `None`: the table is full, and nobody waits for it.
+    /// `None`: the table is full, and nothing waits for it.
     entry: Option<usize>,
 }
 
@@ -106,7 +107,7 @@ impl Follower {
     }
 }
 
-/// Nobody waits for it any more.
+/// Nothing waits for it any more.
 impl Drop for Follower {
     fn drop(&mut self) {
         self.put(0, 0);

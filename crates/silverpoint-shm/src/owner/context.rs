@@ -1,4 +1,5 @@
-//! A thread's context: the fields that all its records have at this moment, and how they come into its rings (spec/wire.md, section 6, Contexts).
+//! A thread's context: the fields of all its records at this moment, and how they get into its rings
+//! (spec/wire.md, section 6, Contexts).
 //!
 //! ```text
 //!  enter ─▶ bytes of the thread's slot ─▶ every lane is asked to come by        a tracepoint inside costs what it costs outside
@@ -7,8 +8,10 @@
 //!                     stated already? ── no ──▶ a context record, then the record
 //! ```
 //!
-//! Scopes lie one upon the other in memory of the thread's slot, which a fork wipes. Each content has a *state*, a number that is never used again in the thread; a lane remembers which
-//! it has stated last, and in which eighth of its ring. Leaving a scope brings the state before it back: a scope without records leaves nothing in a ring.
+//! Scopes form a stack in memory of the thread's slot, which a fork wipes. Each content has a *state*, a
+//! number that is never used again in the thread. A lane remembers which one it has stated last, and in which
+//! eighth of its ring. Leaving a scope restores the state before it: a scope without records leaves nothing
+//! in a ring.
 //!
 //! A signal handler may enter and leave scopes, too. One that interrupts a change finds the scopes busy, and its own is not recorded.
 
@@ -29,7 +32,7 @@ pub const CONTEXT_BYTES: usize = 1424;
 
 /// Flag of a record in which a value was cut.
 const TRUNCATED: u32 = 1 << 24;
-/// How often a record is tried anew because it found itself in another ring, or another eighth of it.
+/// How often a record is tried again because it is now in another ring, or another eighth of it.
 const ATTEMPTS: u32 = 4;
 
 /// All zero is a thread without fields.
@@ -51,7 +54,7 @@ pub(crate) struct Contexts {
 
 #[repr(C)]
 struct Scope {
-    /// Names it for whoever leaves it.
+    /// Identifies it when it is left.
     number: Cell<u64>,
     /// Of the content up to here.
     state: Cell<u64>,
@@ -61,8 +64,9 @@ struct Scope {
     is_cut: Cell<u32>,
 }
 
-/// Opens a scope with pairs of CBOR items, a name and a value each; gives the number for [`leave_context`], 0 when it could not be opened. `is_cut`: they are not
-/// all, or not whole. Pairs for which there is no [room](context_room) are left out altogether.
+/// Opens a scope with pairs of CBOR items, a name and a value each. Gives the number for [`leave_context`], 0
+/// when it could not be opened. `is_cut`: the pairs are incomplete. Pairs for which there is no
+/// [room](context_room) are left out altogether.
 ///
 /// Belongs to the calling thread. Some nanoseconds, and the next record of the thread takes the cold path.
 pub fn enter_context(pairs: &[u8], is_cut: bool) -> u64 {
@@ -75,7 +79,8 @@ pub fn enter_context(pairs: &[u8], is_cut: bool) -> u64 {
     number
 }
 
-/// Closes a scope that [`enter_context`] opened in this thread, whatever others were opened since. Nothing when it is not open, or 0.
+/// Closes a scope that [`enter_context`] opened in this thread, even if others were opened since. It does
+/// nothing when the scope is not open, or 0.
 pub fn leave_context(number: u64) {
     if number == 0 {
         return;

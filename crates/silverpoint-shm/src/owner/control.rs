@@ -37,7 +37,7 @@ const DIRECTIVES_CAP: u32 = 16_384;
 const DESCS_SIZE: u64 = 8 << 20;
 /// Longest process text; a longer command line is cut.
 pub(crate) const PROCESS_CAP: usize = 4096;
-/// No file of a session is larger, whatever the header says: a bound on what is mapped when joining.
+/// The largest size of a session's file; the header cannot raise it: a bound on what is mapped when joining.
 const MAX_FILE: u64 = 64 << 30;
 
 impl Layout {
@@ -206,8 +206,9 @@ pub(crate) fn put64(bytes: &mut [u8], at: usize, value: u64) {
     bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
 }
 
-/// A mapping of a session's file, or a part of one: an address that stays mapped as long as the process lives (a fork's replacement is mapped
-/// over it). Access is atomic, since other threads and processes use the same bytes.
+/// A mapping of a session's file, or a part of one: an address that stays mapped as long as the process
+/// lives. (A fork's replacement is mapped over it.) Access is atomic, since other threads and processes use
+/// the same bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Shared(*mut u8);
 

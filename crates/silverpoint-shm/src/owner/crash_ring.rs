@@ -1,4 +1,5 @@
-//! The ring that is kept for the record of a crash (spec/crash.md): whatever the failing thread was doing with its own does not matter.
+//! The ring that is kept for the record of a crash (spec/crash.md): the state of the failing thread's own
+//! rings does not matter.
 
 use silverpoint_wire::layout::crash::{CATEGORY, NAMES, SIGNATURE};
 
@@ -75,8 +76,9 @@ pub(crate) fn site(level: u8) -> u32 {
     .id
 }
 
-/// Begins a stream of the calling thread in a ring (that which was kept, or another), and puts one record into it. `fill` writes the arguments into the room that it is given, and says
-/// how many bytes there are and whether something was left out. False: no room, which is counted.
+/// Begins a stream of the calling thread in a ring (the kept one, or another), and puts one record into it.
+/// `fill` writes the arguments into the room that it is given. It returns their length, and whether something
+/// was left out. False: no room, which is counted.
 pub(crate) fn write(
     kept: Option<Kept>,
     level: u8,

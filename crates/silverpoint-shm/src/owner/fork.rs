@@ -1,8 +1,9 @@
 //! A forked child's own session.
 //!
-//! The child has its parent's mappings, and its sites hold ids and addresses of state bytes in them. So its session is a copy of the parent's
-//! control file, mapped over it: ids and addresses stay right, and what the parent's collector decided about sites holds for the child until
-//! somebody decides otherwise. Rings are not copied: the parent's records are the parent's.
+//! The child has its parent's mappings, and its sites hold ids and addresses of state bytes in them. So its
+//! session is a copy of the parent's control file, mapped over it. Ids and addresses stay right, and the
+//! decisions of the parent's collector about sites hold for the child until they are changed. Rings are not
+//! copied: the parent's records are the parent's.
 //!
 //! The parent lives on and goes on registering sites while this copies. Only entries that were there before count, and every site that the child knows
 //! is among them, since it was registered before the fork.
@@ -48,8 +49,9 @@ pub(crate) fn copy_control(parent: &Session, child: Shared, back: impl Fn(usize,
     let sites = sites_of(parent) as usize;
     let old = parent.control;
     let place = |at: u64| at as usize;
-    // SAFETY: the places come from a checked layout that both files have; of the parent's file only bytes that its counters say to
-    // be written, and so backed, are read; of the child's only what `back` has backed is touched.
+    // SAFETY: the places come from a checked layout that both files have. Of the parent's file only bytes
+    // that its counters mark as written, and so backed, are read. Of the child's only what `back` has backed
+    // is touched.
     unsafe {
         let descs = (old.u32(at::header::DESCS_NEXT).load(Ordering::Acquire) as u64 * 8)
             .min(layout.descs_size)

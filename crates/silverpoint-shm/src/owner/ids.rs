@@ -1,4 +1,5 @@
-//! Ids of async spans and flows: unique within a session, whatever thread, copy or language asks (spec/wire.md, section 3.1, `ids_next`).
+//! Ids of async spans and flows: unique within a session, for all threads, copies and languages
+//! (spec/wire.md, section 3.1, `ids_next`).
 //!
 //! A thread takes a block at a time, so that an id costs a few nanoseconds. The next id is taken out while it is used: a signal handler in between finds none,
 //! and takes a block of its own.

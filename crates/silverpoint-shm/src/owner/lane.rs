@@ -58,7 +58,7 @@ pub(crate) struct Lane {
     look_after_ns: Cell<u64>,
     /// 1 + cause, while records are dropped until the ring is half empty; else 0.
     degraded: Cell<u32>,
-    /// 1 when `losses` or `stall_ns` are to be told.
+    /// 1 when `losses` or `stall_ns` are to be recorded.
     untold: Cell<u32>,
     stall_ns: Cell<u64>,
     stall_why: Cell<u32>,
@@ -69,7 +69,7 @@ pub(crate) struct Lane {
 /// A slot that its thread gave back.
 pub(crate) const FREE_SLOT: u32 = u32::MAX;
 
-/// Lost records that no loss record has told yet.
+/// Lost records that no loss record has reported yet.
 struct Loss {
     count: Cell<u64>,
     first_ticks: Cell<u64>,
@@ -85,7 +85,7 @@ enum Mode {
 }
 
 impl Lane {
-    /// Makes the lane one without a ring, whatever it was.
+    /// Makes the lane one without a ring, from any state.
     pub(crate) fn reset(&self) {
         self.head.detach();
         self.head.ready().store(ring::BUSY, Ordering::Relaxed);
@@ -101,7 +101,7 @@ impl Lane {
         self.losses.iter().for_each(Loss::clear);
     }
 
-    /// Gives its ring back, when nobody can use the lane any more.
+    /// Gives its ring back, when the lane cannot be used any more.
     pub(crate) fn retire(&self, session: &Session) {
         if self.head.has_ring() {
             self.slice().set_state(session, at::ring::RETIRED);
@@ -168,7 +168,8 @@ impl Lane {
                 self.tell(session, overwrite);
             }
             self.head.set_overwritten(overwrites(session));
-            // Rather a larger ring than a wait, a loss, or a history cut short: from what is at hand, or as long as there is plenty for others.
+            // A larger ring is better than a wait, a loss, or a shortened history. It comes from what is at
+            // hand, or as long as there is plenty for others.
             let mut room = self.head.make_room(want, false);
             if room == Room::Full
                 && self.grow(session, local, number, size, slabs::is_plenty(session, self.next_size()))
@@ -244,7 +245,8 @@ impl Lane {
         self.size.get() as usize + 1
     }
 
-    /// Moves to a larger slice: the next one, or the smallest that can have a record of `size` bytes; from a new slab only where that may be begun.
+    /// Moves to a larger slice: the next one, or the smallest that can have a record of `size` bytes. It is
+    /// from a new slab only where that may be begun.
     fn grow(
         &self,
         session: &'static Session,
@@ -334,7 +336,7 @@ impl Lane {
 
     /// What is due at every stride of the ring.
     fn now_and_then(&self, session: &Session, local: &Local) {
-        // Below a quarter of the ring nobody needs to be woken.
+        // Below a quarter of the ring no collector needs to be woken.
         if self.head.used() >= self.head.capacity() as u64 / 4 {
             ring_doorbell(session);
         }
@@ -345,7 +347,8 @@ impl Lane {
         }
     }
 
-    /// Waits until the collector has left room for `size` bytes, or for what comes first: another policy, no collector any more, the end of the patience.
+    /// Waits until the collector has left room for `size` bytes. It ends earlier with another policy, without
+    /// a collector, or at the end of the patience.
     fn wait(&self, session: &'static Session, size: usize, level: u8) -> Result<(), Cause> {
         // SAFETY: the header is always backed.
         let (state, block_max, heartbeat) = unsafe {

@@ -49,7 +49,7 @@ pub(crate) struct Local {
     pub(crate) slots_cursor: AtomicU32,
     /// Where the search for slices to adopt goes on, by size.
     pub(crate) slices_cursor: [AtomicU32; 4],
-    /// CLOCK_MONOTONIC: until then nobody looks for a slice again, since there was none.
+    /// CLOCK_MONOTONIC: until then no slice is searched again, since there was none.
     pub(crate) exhausted_until_ns: AtomicU64,
     /// The same, by size: until then the kernel is not asked for memory for a new slice, since it had none.
     pub(crate) no_memory_until_ns: [AtomicU64; 4],
@@ -58,7 +58,7 @@ pub(crate) struct Local {
     pub(crate) last_anchor_ns: AtomicU64,
     /// The process's id, once somebody has asked for it; 0: not yet.
     pub(crate) process: AtomicU32,
-    /// 1 once it has been said that there is no memory.
+    /// 1 after the warning that there is no memory.
     pub(crate) warned: AtomicU32,
     /// One bit a page of the control file: backed, as far as this copy knows.
     backed: [AtomicU64; BACKED_WORDS],
@@ -264,11 +264,12 @@ pub(crate) fn retire_all_rings(session: &Session) {
 /// Gives back the memory that this copy has mapped, when its shared object is unloaded.
 ///
 /// # Safety
-/// No code of this copy runs in another thread, nor will: what remains of it in other threads are thread-locals that point to lanes, and go with the object.
+/// No code of this copy runs in another thread, nor will. What remains of it in other threads are
+/// thread-locals that point to lanes, and go with the object.
 pub(crate) unsafe fn unmap_everything() {
     let local = LOCAL.swap(null_mut(), Ordering::AcqRel);
     if HAS_SESSION.swap(false, Ordering::AcqRel) {
-        // SAFETY: written, as the flag said; by the caller nobody uses it.
+        // SAFETY: written, as the flag shows; by the caller it is not used any more.
         unsafe { (*SESSION.0.get()).assume_init_ref().unmap() };
     }
     if !local.is_null() {

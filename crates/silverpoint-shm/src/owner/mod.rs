@@ -103,7 +103,7 @@ pub enum Absence {
     Failed(i32),
 }
 
-/// Why [`start`] gave false; `None` when there is a session, or nobody has asked for one.
+/// Why [`start`] gave false; `None` when there is a session, or none was asked for.
 pub fn absence() -> Option<Absence> {
     local::absence()
 }
@@ -113,8 +113,10 @@ pub fn register(description: &Description<'_>) -> Registered {
     register_within(description, sites::Share::Whole)
 }
 
-/// As [`register`], of a site whose names or types are made while the program runs, in whatever number: such sites take no more than a half of the table, so that there is room
-/// for those of the program's source. One that finds no room has the id 0; what varies is then an argument of a site that was registered by [`register`].
+/// As [`register`], for a site whose names or types are made while the program runs, in any number. Such
+/// sites take no more than half of the table, so that there is room for those of the program's source. One
+/// that finds no room has the id 0; then the variable part is an argument of a site that was registered by
+/// [`register`].
 pub fn register_variety(description: &Description<'_>) -> Registered {
     register_within(description, sites::Share::Variety)
 }
@@ -135,13 +137,15 @@ pub fn session_name() -> Option<(std::path::PathBuf, u16)> {
     Some((session.root.as_path().join(name), session.copy))
 }
 
-/// The end of this copy: of the process, or of its shared object alone (spec/wire.md, section 3.1, Unloading). While a process ends other threads go on, and
-/// record into their rings; when a shared object is unloaded nobody does, and all that it has mapped is given back. Where the executable has no copy nobody knows
-/// which of both it is: rings are given back, and nothing is unmapped.
+/// The end of this copy: of the process, or of its shared object alone (spec/wire.md, section 3.1,
+/// Unloading). While a process ends, other threads go on and record into their rings. When a shared object is
+/// unloaded no thread does, and everything that it has mapped is unmapped. If the executable has no copy, it
+/// is unknown which of both it is: rings are given back, and nothing is unmapped.
 ///
 /// # Safety
-/// Called by a destructor of the executable or the shared object that this copy is in, the last of it that may record. Whoever unloads a shared object has to see
-/// to it that none of its code runs any more, nor will.
+/// Called by a destructor of the executable or the shared object that this copy is in, the last of it that
+/// may record. The caller that unloads a shared object must ensure that none of its code runs any more, nor
+/// will.
 pub unsafe fn unload() {
     let _errno = ErrnoGuard::new();
     let Some(session) = local::existing() else { return };

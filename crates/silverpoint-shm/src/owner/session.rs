@@ -1,7 +1,8 @@
 //! Making and joining a session (spec/wire.md, sections 2 and 3).
 //!
-//! A session is made under a hidden name and renamed when it is complete, with the owner lock held: whoever sees a session's name sees a whole and
-//! living session. No descriptor is kept: the lock lives in a mapping ([`lock_owner`]), files are opened again by name in the rare cases that need them.
+//! A session is made under a hidden name and renamed when it is complete, with the owner lock held. So a
+//! session's name always stands for a complete and living session. No descriptor is kept. The lock lives in a
+//! mapping ([`lock_owner`]); files are opened again by name in the rare cases that need them.
 //!
 //! ```text
 //!  n = 0, 1, 2 …   <pid>-<start>-n   absent            make it
@@ -332,7 +333,7 @@ fn place(
     match origin {
         Origin::Fresh(_) => Some((mapped, map(rings, layout.rings_size, null_mut()).ok()?)),
         Origin::Forked(parent) => {
-            // Rings first: until the control file is the child's own, nobody has been told anything.
+            // Rings first: until the control file is the child's own, nothing has been reported to others.
             let rings = map(rings, layout.rings_size, parent.rings.address()).ok()?;
             let control = map(control, layout.control_size, parent.control.address()).ok()?;
             unmap(mapped.address(), layout.control_size as usize);
@@ -369,7 +370,7 @@ fn map(fd: &OwnedFd, size: u64, over: *mut u8) -> Result<Shared, Errno> {
 }
 
 pub(crate) fn unmap(address: *mut u8, size: usize) {
-    // SAFETY: called with mappings that the session made and that nobody uses any more.
+    // SAFETY: called with mappings that the session made and that are not used any more.
     let _ = unsafe { rustix::mm::munmap(address.cast(), size) };
 }
 
@@ -424,7 +425,7 @@ impl Session {
     /// Gives back what is mapped.
     ///
     /// # Safety
-    /// Nobody uses the session, a state byte or a ring of it by this copy any more.
+    /// The session, its state bytes and its rings are not used by this copy any more.
     pub(crate) unsafe fn unmap(&self) {
         unmap(self.rings.address(), self.layout.rings_size as usize);
         unmap(self.control.address(), self.layout.control_size as usize);
@@ -471,7 +472,8 @@ fn path_of(root: &Root) -> PathText {
     PathText::join(&[root.path().as_os_str().as_bytes()]).unwrap_or(PathText::EMPTY)
 }
 
-/// What the ring file may use at most: what is asked for, else 32 MiB, a sixteenth of the memory, a quarter of the free room, whichever is least.
+/// Largest use of the ring file: what is asked for. By default it is the least of 32 MiB, a sixteenth of the
+/// memory, and a quarter of the free room.
 fn ceiling(root: &Root, settings: &Settings) -> u64 {
     let asked = settings.memory.unwrap_or_else(|| {
         let room = rustix::fs::fstatvfs(root.fd())

@@ -63,7 +63,7 @@ impl Settings {
     fn read_policy(&mut self, text: &[u8]) {
         for (i, part) in text.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).enumerate() {
             let (level, name) = match part.iter().position(|byte| *byte == b'=') {
-                // `block=forever` is a policy, whatever stands before `=` elsewhere is a level.
+                // `block=forever` is a policy; elsewhere the text before `=` is a level.
                 Some(at) if &part[..at] != b"block" => {
                     (Some(part[..at].trim_ascii()), part[at + 1..].trim_ascii())
                 }

@@ -42,13 +42,13 @@ pub struct Description<'a> {
 pub struct Registered {
     /// Id that its records carry; 0: there is no room for it, its records are lost (cause no_site).
     pub id: u32,
-    /// Its state byte: in shared memory as long as the process lives. Of a site without an id a byte that others share: bit 0 says whether it would be on
-    /// now, [`AGAIN`] that it is off and may find room later.
+    /// Its state byte: in shared memory as long as the process lives. A site without an id has a byte that
+    /// others share. Bit 0 says whether it would be on now, [`AGAIN`] that it is off and may find room later.
     pub state: &'static AtomicU8,
 }
 
-/// State of a site for which there was no memory, and which the directives have off: at its next execution it is to be registered again. The value is that of
-/// sites that are not registered yet.
+/// State of a site for which there was no memory, and which the directives have off. It is to be registered
+/// again at its next execution. The value is that of sites that are not registered yet.
 pub const AGAIN: u8 = 0x80;
 
 /// State bytes of sites that are in no table.
@@ -104,7 +104,8 @@ pub(crate) fn register(
     description: &Description<'_>,
     share: Share,
 ) -> Registered {
-    // A site without an entry comes by at each of its records. Where there was no memory just now the kernel is not asked for some again.
+    // A site without an entry comes here at each of its records. If there was no memory just now, the kernel
+    // is not asked again.
     let until = local.no_site_memory_until_ns.load(Ordering::Relaxed);
     if until != 0 && clock::monotonic_ns() < until {
         return without_room(session, description, &Want::Memory);
@@ -288,7 +289,8 @@ pub(super) fn describe(session: &Session, id: u32, out: &mut Vec<u8>) {
     else {
         return;
     };
-    // SAFETY: whoever has an id has it of an entry of the table, which is backed since; the description is checked to lie in what is reserved, hence backed.
+    // SAFETY: each id comes from an entry of the table, which is backed since. The description is checked to
+    // lie in what is reserved, hence backed.
     unsafe {
         let site = session.control.part(layout.sites_at as usize + entry as usize * at::site_entry::SIZE);
         if site.u32(at::site_entry::STAGE).load(Ordering::Acquire) != at::site_entry::COMPLETE {
@@ -313,9 +315,10 @@ pub(super) fn describe(session: &Session, id: u32, out: &mut Vec<u8>) {
 
 /// Claims an entry and fills it.
 ///
-/// Entries below `sites_next` and bytes before `descs_next` are backed: either passes over something only by compare-and-swap from it, after its backing, and
-/// never beyond the end. So what finds no room takes none, however often it is tried. (A description is lost where another takes the last entry, or the last that
-/// is backed, in between.)
+/// Entries below `sites_next` and bytes before `descs_next` are backed. Both counters pass something only by
+/// compare-and-swap from it, after its backing, and never beyond the end. So an attempt that finds no room
+/// takes none, no matter how often it is repeated. (A description is lost when another registration takes the
+/// last entry, or the last backed one, in between.)
 fn add(
     session: &Session,
     local: &Local,
@@ -387,7 +390,8 @@ fn claim_description(session: &Session, encoded: &Encoded<'_>) -> Result<u32, Wa
     }
 }
 
-/// Makes sure that the descriptions are backed up to `end`: more than is needed, to ask less often; where little memory is left, the pages that are needed.
+/// Ensures that the descriptions are backed up to `end`. It backs more than needed, to ask less often; where
+/// little memory is left, only the needed pages.
 fn reserve_descriptions(session: &Session, end: u64) -> bool {
     // SAFETY: the header is always backed.
     let reserved = unsafe { session.control.u64(at::header::DESCS_RESERVED) };

@@ -6,8 +6,9 @@
 //!                                 live, owner dead ────────────────┘
 //! ```
 //!
-//! Every transition to *claiming* is a compare-and-swap by the claimer, the others are stores by the owner. The state word counts adoptions: between the look that finds a slice
-//! adoptable and the swap others may have had it, and left it in the same state with records that nobody has taken.
+//! Every transition to *claiming* is a compare-and-swap by the claimer; the others are stores by the owner.
+//! The state word counts adoptions. Between the check that finds a slice adoptable and the swap, others may
+//! have had it. They may have left it in the same state with uncollected records.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -125,7 +126,7 @@ pub(crate) fn claim(session: &Session, local: &Local, claim: &Claim) -> Option<C
     Some(begin(session, slice, claim, shift))
 }
 
-/// Claims a slice in which nothing begins yet, best one that nobody had before: whoever looks sees none.
+/// Claims a slice in which nothing begins yet, preferably an unused one: readers see none.
 pub(crate) fn reserve(session: &Session, local: &Local, claim: &Claim) -> Option<Slice> {
     let shift = shift_of(session, claim.size)?;
     if let Some(slice) = take_new(session, local, claim.size, true) {
@@ -173,7 +174,8 @@ fn slabs(session: &Session) -> u32 {
         .min(session.layout.slab_count)
 }
 
-/// Whether so many slabs are unused that a thread may go on in a ring of a size for comfort: new threads, and those with small rings, still find room then.
+/// Whether enough slabs are unused for a thread to continue in a ring of a comfortable size. New threads, and
+/// those with small rings, must still find room then.
 pub(crate) fn is_plenty(session: &Session, size: usize) -> bool {
     let count = session.layout.slab_count;
     shift_of(session, size).is_some_and(|shift| slabs(session) < count - left_to_others(count, 1 << shift))
@@ -205,8 +207,8 @@ fn used(session: &Session, slab: u32, shift: u32) -> u32 {
     }
 }
 
-/// Looks at up to `look_at` slices of a size, from where the last search ended, and takes one that nobody uses: of several that must be forgotten the one
-/// claimed first.
+/// Examines up to `look_at` slices of a size, from where the last search ended, and takes an unused one. Of
+/// several that must be forgotten it takes the one that was claimed first.
 fn adopt(
     session: &Session,
     local: &Local,
@@ -261,7 +263,8 @@ fn adopt(
 /// A slice that was never used, from a slab of that size or, where that may begin one, from a new slab.
 fn take_new(session: &Session, local: &Local, size: usize, may_begin_slab: bool) -> Option<Slice> {
     let shift = shift_of(session, size)?;
-    // A thread without a ring comes by at each of its records. Where there was no memory just now it does not ask the kernel for some again.
+    // A thread without a ring comes here at each of its records. If there was no memory just now, it does not
+    // ask the kernel again.
     let no_memory_until = &local.no_memory_until_ns[size];
     let until = no_memory_until.load(Ordering::Relaxed);
     if until != 0 && clock::monotonic_ns() < until {
@@ -297,8 +300,9 @@ fn take_new_now(session: &Session, shift: u32, may_begin_slab: bool) -> Taken {
         if !may_begin_slab || begun == session.layout.slab_count {
             return result;
         }
-        // As of a slice: a slab is begun when its first slice is backed. Who gives it its size has it, and all others, too; whoever comes by makes it one in
-        // use. So those that are late take from it, or begin the next one if it has another size.
+        // As with a slice: a slab is begun when its first slice is backed. The thread that sets its size has
+        // it, as have all others; every thread that comes here marks it as in use. So late threads take from
+        // it, or begin the next one if it has another size.
         if !back(session, begun, 1 << shift) {
             return Taken::NoMemory;
         }
@@ -316,8 +320,9 @@ enum Taken {
     NoMemory,
 }
 
-/// The next slice of a slab of that size. A number is taken when what it stands for is backed, never before: one that found no memory would be nobody's for
-/// ever. So `next` passes over a slice only by compare-and-swap from that slice's number, after its backing.
+/// The next slice of a slab of that size. A number is taken when its slice is backed, never before: otherwise
+/// the number of a failed attempt would be lost for ever. So `next` passes a slice only by compare-and-swap
+/// from that slice's number, after its backing.
 fn take_from(session: &Session, slab: u32, shift: u32) -> Taken {
     let count = session.layout.slab_bytes >> shift;
     // SAFETY: an offset within the entry.
@@ -461,8 +466,8 @@ impl Slice {
         let owner = self.field32(session, 1).load(Ordering::Relaxed);
         // SAFETY: an offset within the header.
         let copy = unsafe { self.0.u16(at::ring::at::COPY) }.load(Ordering::Relaxed);
-        // A slice of this copy under the caller's own id is either one of the caller's lanes or of a thread that had the id before. A first claim for lane 0
-        // knows of lane 0 that it is the latter.
+        // A slice of this copy under the caller's own id is one of the caller's lanes, or of a thread that
+        // had the id before. At a first claim for lane 0, lane 0 must be the latter.
         if owner == claim.tid && copy == session.copy {
             // SAFETY: an offset within the header.
             let lane = unsafe { self.0.u16(at::ring::at::LANE) }.load(Ordering::Relaxed);
@@ -524,7 +529,8 @@ mod tests {
     use super::*;
     use crate::owner::{leave, local};
 
-    /// What stood in a ring that another thread had adopted, filled and left since was taken for what had been drained before: a thread's first records were gone, and nobody told.
+    /// Records in a ring that another thread had adopted, filled and left since must not count as drained:
+    /// they are a thread's first records.
     #[test]
     fn whoever_looked_before_another_had_a_slice_does_not_get_it() {
         let (session, local) = local::session().expect("a session");
@@ -546,7 +552,7 @@ mod tests {
         assert_eq!(slice.state(session), at::ring::LIVE);
         slice.commit(session, second.base + 64);
         slice.set_state(session, at::ring::RETIRED);
-        assert!(!slice.take(session, seen), "its records are nobody's yet");
+        assert!(!slice.take(session, seen), "its records are not collected yet");
         assert_eq!(slice.state(session), at::ring::RETIRED);
         assert_eq!(slice.adoptable(session, &mine, false), None);
         slice.field64(session, 8).store(second.base + 64, Ordering::Release);

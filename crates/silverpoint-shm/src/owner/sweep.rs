@@ -82,7 +82,7 @@ pub fn sweep(root: &Root, bounds: &Bounds) -> usize {
             Found::Records(_) => {}
         }
     }
-    // Youngest first; whatever is beyond a bound goes.
+    // Youngest first; those beyond a bound are removed.
     let kept = &mut kept[..count];
     kept.sort_unstable_by_key(|found| std::cmp::Reverse(found.changed));
     let mut bytes = 0;

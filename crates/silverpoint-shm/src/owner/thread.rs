@@ -5,8 +5,9 @@
 //!                              ──▶ lane 0 of its slot       afterwards; all zero in a forked child
 //! ```
 //!
-//! A lane's `ready` is the whole of mutual exclusion between a thread and its own signal handlers: the handler's record finds it busy, and takes the next
-//! lane. The order is: mark busy, then look at anything else; publish, then unmark.
+//! A lane's `ready` is the only mutual exclusion between a thread and its own signal handlers. The handler's
+//! record finds it busy, and takes the next lane. The order is: mark busy, then read anything else; publish,
+//! then unmark.
 
 use std::cell::Cell;
 use std::sync::atomic::{Ordering, compiler_fence};
@@ -21,8 +22,8 @@ use crate::lines::{self, AHEAD};
 use crate::ring::{BUSY, GIVEN, HOT, Head, Machine};
 use crate::sys::{self, ErrnoGuard};
 
-/// Slots that one new thread looks at for one of a dead thread before it takes a slot never used: each is a call of the kernel. So many slots of dead
-/// threads as a quarter of the living, at most, lie there until they are found.
+/// Slots that a new thread examines for one of a dead thread before it takes an unused one: each is a call of
+/// the kernel. At most a quarter as many slots of dead threads as living ones remain until they are found.
 const LOOK_AT: u32 = 4;
 
 /// A record of so many bytes can be had by a ring of the smallest size.
@@ -52,8 +53,9 @@ pub struct Reservation {
 #[derive(Clone, Copy)]
 pub struct Owned(Option<&'static Head<Machine>>);
 
-/// Reserves `size` bytes (a multiple of 8, at least 16) for a record, where that takes a few instructions: always but at every quarter of the ring (an eighth, where records are overwritten). Otherwise
-/// [`reserve_slowly`] goes on with what this gives.
+/// Reserves `size` bytes (a multiple of 8, at least 16) for a record, if that takes only a few instructions.
+/// That is always, except at every quarter of the ring (an eighth, where records are overwritten). Otherwise
+/// [`reserve_slowly`] continues with the result of this.
 #[inline(always)]
 pub fn reserve(size: usize) -> Result<Reservation, Owned> {
     let head = HEAD.get();

@@ -7,9 +7,11 @@
 //!                      └──────────────── at most one capacity ─────────────┘
 //! ```
 //!
-//! Between `committed` and `bound` a record needs one comparison. `bound` is never beyond the next stride, so that the cold path comes by often enough to look
-//! at the collector, the doorbell and the policy, and never beyond `free + capacity`. A stride is an eighth of the capacity where records are overwritten, so
-//! that the history is cut by no more than that, and half of it elsewhere: looking at the collector's words costs as much as ten records.
+//! Between `committed` and `bound` a record needs one comparison. `bound` is never beyond the next stride,
+//! and never beyond `free + capacity`. So the cold path runs often enough to check the collector, the
+//! doorbell and the policy. A stride is an eighth of the capacity where records are overwritten, so that the
+//! history is cut by no more than that. Elsewhere it is half of the capacity: reading the collector's words
+//! costs as much as ten records.
 //!
 //! Who may write what: the producer `committed`, `oldest`, `waiting` and the data; the collector `consumed` and `wake`. A record becomes visible by
 //! the one release store of `committed` in [`Head::commit`], together with the pad before it.
@@ -33,8 +35,8 @@ pub const EIGHTHS: u64 = 8;
 
 /// One lane's private view of its ring. All zero is a lane without a ring; a fork wipes it to that.
 ///
-/// Only the owning thread uses it, and signal handlers that interrupt this thread: those see `ready` busy and take the next lane, so that every
-/// other field has one user at a time.
+/// Only the owning thread uses it, and signal handlers that interrupt this thread. Those see `ready` busy and
+/// take the next lane, so that every other field has one user at a time.
 #[repr(C, align(64))]
 pub struct Head<P: Platform> {
     // What the hot path touches: one cache line.
@@ -43,7 +45,8 @@ pub struct Head<P: Platform> {
     claiming: Cell<u32>,
     /// Position where the next record goes; a multiple of 8.
     cur: Cell<u64>,
-    /// Position up to which records may be written without asking: within this lap, and not before `cur`; or 0, which another thread may make it at any time ([`Head::come_by_soon`]).
+    /// Position up to which records may be written without asking: within this lap, and not before `cur`. Or
+    /// 0, which another thread may store at any time ([`Head::come_by_soon`]).
     bound: AtomicU64,
     /// The data, addressed by positions of this lap.
     here: Cell<P::Data>,
@@ -133,8 +136,8 @@ impl<P: Platform> Head<P> {
     /// Puts the lane on a ring whose stream begins at `base`: nothing is in it, everything before is gone.
     ///
     /// # Safety
-    /// `shared` and `data` point to one ring of `capacity` bytes (a multiple of 64) that stays mapped as long as the lane uses it, and that
-    /// no other producer uses.
+    /// `shared` and `data` point to one ring of `capacity` bytes (a multiple of 64). It stays mapped as long
+    /// as the lane uses it, and no other producer uses it.
     pub unsafe fn attach(&self, shared: Shared<P>, data: P::Data, capacity: usize, base: u64) {
         let capacity_u64 = capacity as u64;
         self.cur.set(base);
@@ -150,7 +153,8 @@ impl<P: Platform> Head<P> {
         self.capacity.set(capacity);
     }
 
-    /// Whether records are overwritten, so that the cold path has to come by at every eighth rather than at every quarter.
+    /// Whether records are overwritten: then the cold path must run at every eighth rather than at every
+    /// quarter.
     pub fn set_overwritten(&self, is_overwritten: bool) {
         let eighth = self.capacity.get() as u64 / EIGHTHS;
         self.stride.set(if is_overwritten { eighth } else { eighth * EIGHTHS / 4 });
@@ -161,8 +165,8 @@ impl<P: Platform> Head<P> {
         self.set_bound(self.cur.get());
     }
 
-    /// As [`Head::come_by`], for a lane of another thread: unless that is in the cold path, which must then look at what this is for, after a full fence behind
-    /// [`Head::make_room`].
+    /// As [`Head::come_by`], for a lane of another thread. If that thread is in the cold path, the cold path
+    /// must check the reason for the call, after a full fence following [`Head::make_room`].
     pub fn come_by_soon(&self) {
         self.set_bound(0);
     }
@@ -232,8 +236,8 @@ impl<P: Platform> Head<P> {
     pub fn fits(&self, size: usize) -> bool {
         // One comparison with memory: by an atomic load it is an instruction more in every tracepoint.
         #[cfg(not(miri))]
-        // SAFETY: it is this lane's. Another thread may store 0 meanwhile, by one store of an aligned word; it is compared once, so that either value is right, and
-        // nothing else is concluded from it.
+        // SAFETY: it is this lane's. Another thread may store 0 meanwhile, by one store of an aligned word.
+        // It is compared once, so that either value is right, and no other conclusion is drawn from it.
         let bound = unsafe { *self.bound.as_ptr() };
         #[cfg(miri)]
         let bound = self.bound.load(Ordering::Relaxed);
@@ -268,8 +272,8 @@ impl<P: Platform> Head<P> {
         let wraps = self.position() + size as u64 > next_lap;
         let start = if wraps { next_lap } else { self.position() };
         let end = start + size as u64;
-        // As far as this lap and this stride go; a record that is longer than that goes to the end of the stride it ends in. Laps begin at multiples of the
-        // capacity, and so of strides.
+        // As far as this lap and this stride go. A longer record extends to the end of the stride in which it
+        // ends. Laps begin at multiples of the capacity, and so of strides.
         let goal = end.div_ceil(self.stride.get()) * self.stride.get();
         let mut free = self.free();
         if goal > free + capacity as u64 && overwrite {

@@ -1,5 +1,5 @@
-//! What the ring core asks of the machine, so that the same code runs on shared memory, on a heap buffer under Miri, and under loom,
-//! which explores every order of its atomic operations.
+//! What the ring core needs of the machine. The same code runs on shared memory, on a heap buffer under Miri,
+//! and under loom, which explores every order of its atomic operations.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
@@ -45,7 +45,7 @@ pub trait Platform: Sized + 'static {
     /// Sleeps until `word` is woken, unless it no longer has the value `expected`; at most `timeout_ns`. May return early.
     fn wait(word: &Self::U32, expected: u32, timeout_ns: u64);
 
-    /// Wakes whoever waits for `word`.
+    /// Wakes the waiters of `word`.
     fn wake(word: &Self::U32);
 }
 
