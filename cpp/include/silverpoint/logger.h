@@ -6,11 +6,12 @@
  * Tracepoints need no library; this one collects what they record, in a thread of the process, and writes it
  * to the console and to files. Link silverpoint::logger (CMake) or -lsilverpoint.
  *
- * All functions may be called from any thread, but for silverpoint_reopen and the last one not from signal
- * handlers.
+ * All functions may be called from any thread, but not from signal handlers, except silverpoint_reopen and
+ * the last one.
  *
- * The logger belongs to the process that started it. In a forked child none runs: nothing of the parent's is
- * waited for, ended or delivered there, also not at the child's end; the child may start its own.
+ * The logger belongs to the process that started it. A forked child has no logger. The child never waits for
+ * the parent's logger, ends it or delivers its records, not even at the child's end. The child may start its
+ * own.
  */
 #ifndef SILVERPOINT_LOGGER_H
 #define SILVERPOINT_LOGGER_H
@@ -32,57 +33,57 @@ enum {
     SILVERPOINT_INVALID = -4      /* a mistake in the configuration; the error text says what, and where */
 };
 
-/* Starts the process's logger: from the return on, tracepoints record what it wants. At the end of the
- * process (return from main, exit) it delivers what there is, for at most five seconds.
+/* Starts the process's logger: when this returns, tracepoints record what it wants. At the end of the process
+ * (return from main, exit) it delivers pending records, for at most five seconds.
  *
  * config: a configuration in TOML (docs/guide/configuration.md); null: level info and above on standard
- * error, or what the environment says instead (see below). error: where a text of at most
- * error_size bytes, its zero included, is written when it fails; may be null. Returns SILVERPOINT_DONE,
- * _RUNNING (nothing is changed), _INVALID (a mistake in config, or in what the variable SILVERPOINT says, or
- * in the file that it names, which may be missing) or _FAILED. */
+ * error, or what the environment says instead (see below). error: receives a text of at most error_size
+ * bytes, including its zero, on failure; may be null. Returns SILVERPOINT_DONE, _RUNNING (nothing is
+ * changed), _INVALID (a mistake in config, in the variable SILVERPOINT, or in the file that it names, which
+ * may be missing) or _FAILED. */
 int silverpoint_start(const char* config, char* error, size_t error_size);
 
-/* As silverpoint_start, and what the environment says instead: SILVERPOINT a file (which is followed, and can
- * be reloaded) instead of all of config, or what is recorded, with config's sinks; SILVERPOINT_POLICY and
- * SILVERPOINT_BLOCK_MAX what a thread does that finds its ring full. A mistake in config is one in any case.
+/* As silverpoint_start, but the environment takes precedence. SILVERPOINT names a file instead of all of
+ * config (it is followed, and can be reloaded), or states what is recorded, with config's sinks.
+ * SILVERPOINT_POLICY and SILVERPOINT_BLOCK_MAX state what a thread does that finds its ring full. A mistake
+ * in config is an error in any case.
  */
 int silverpoint_start_with_environment(const char* config, char* error, size_t error_size);
 
-/* As silverpoint_start, with the configuration in a file (docs/guide/configuration.md), and what the
- * environment says instead. While the logger runs, what the file says is done within about
- * a second after it was changed. */
+/* As silverpoint_start, with the configuration in a file (docs/guide/configuration.md); the environment takes
+ * precedence. While the logger runs, a changed file takes effect within about a second. */
 int silverpoint_start_file(const char* path, char* error, size_t error_size);
 
-/* Reads the configuration file again, at once, and does what it says from then on; no record is lost or
- * repeated by that. Returns SILVERPOINT_DONE, _NOT_RUNNING, _INVALID (a mistake in the file, or the logger
- * was not configured by one) or _FAILED; then everything is as before, and error has a text as of
- * silverpoint_start. */
+/* Reads the configuration file again and applies it at once; no record is lost or repeated. Returns
+ * SILVERPOINT_DONE, _NOT_RUNNING, _INVALID (a mistake in the file, or the logger was not configured by a
+ * file) or _FAILED. On failure everything is as before, and error has a text as for silverpoint_start. */
 int silverpoint_reload(char* error, size_t error_size);
 
-/* Log files that somebody has moved away are made and opened anew within a tenth of a second, not only with
- * the next line. A signal handler may call it (of SIGHUP, for logrotate). */
+/* Log files that were moved away are made and opened again within a tenth of a second, not only with the next
+ * line. A signal handler may call it (of SIGHUP, for logrotate). */
 void silverpoint_reopen(void);
 
-/* Waits until everything that was recorded before the call has come out, at most timeout_ms. Returns
- * SILVERPOINT_DONE, or how many sinks have not got everything (they go on), or SILVERPOINT_NOT_RUNNING. */
+/* Waits until everything that was recorded before the call is delivered, at most timeout_ms. Returns
+ * SILVERPOINT_DONE, the number of sinks that have not got everything (they go on), or
+ * SILVERPOINT_NOT_RUNNING. */
 int silverpoint_flush(uint64_t timeout_ms);
 
-/* As silverpoint_flush, and sinks with a backtrace write what they keep back. */
+/* As silverpoint_flush; sinks with a backtrace also write what they keep back. */
 int silverpoint_dump_backtrace(uint64_t timeout_ms);
 
-/* As silverpoint_flush, and ends the logger: tracepoints are then what they were before it started. What was
- * not delivered in time is kept for the next logger with the same files. */
+/* As silverpoint_flush, and ends the logger: tracepoints then behave as before it started. What was not
+ * delivered in time is kept for the next logger with the same files. */
 int silverpoint_stop(uint64_t timeout_ms);
 
-/* --- Records for a function of the program's, unformatted. */
+/* --- Records for a function of the program, unformatted. */
 
 typedef struct silverpoint_text {
     const char* data; /* not ended by a zero byte */
     size_t size;
 } silverpoint_text;
 
-/* One record. What it refers to lives until the function returns. Later versions append members: `size` tells
- * how many bytes there are. */
+/* One record. What it refers to lives until the function returns. Later versions append members: `size` is
+ * the number of bytes there are. */
 typedef struct silverpoint_event {
     size_t size;
     int64_t wall_ns; /* since 1970-01-01T00:00Z */
@@ -103,63 +104,63 @@ typedef struct silverpoint_event {
     const void* own;          /* the library's */
 } silverpoint_event;
 
-/* Called with each record, in order of time, and with null when no more wait for the moment; by one thread of
- * the logger's at a time, never within a tracepoint. What it records itself is given to it later. */
+/* Called with each record, in order of time, and with null when no more wait for the moment. One thread of
+ * the logger calls it at a time, never within a tracepoint. It gets its own records later. */
 typedef void (*silverpoint_handler)(const silverpoint_event* event, void* data);
 
-/* Every logger that is started from now on gives the handler the records of a category (as a sink's
- * `category`; empty: of all) and records, besides what its configuration says, what the directives `record`
- * say ("net=debug"; may be empty). A record is given at most once: what a killed process had left is not.
- * There is no way to take a handler away. Returns SILVERPOINT_DONE or _INVALID (a null pointer, text that is
- * not UTF-8, or a category with no level behind its `=`). */
+/* Every logger that starts from now on gives the handler the records of a category (as a sink's `category`;
+ * empty: of all). Besides its configuration the logger also records what the directives `record` say
+ * ("net=debug"; may be empty). A record is given at most once: what a killed process left behind is not
+ * given. A handler cannot be removed. Returns SILVERPOINT_DONE or _INVALID (a null pointer, text that is not
+ * UTF-8, or an invalid level behind the category's `=`). */
 int silverpoint_add_handler(const char* category, const char* record, silverpoint_handler handler,
                             void* data);
 
-/* A function that is given records by the thread that makes them, before the tracepoint returns. */
+/* A function that receives records in the thread that makes them, before the tracepoint returns. */
 struct silverpoint_synchronous;
 
 /* C++ programs use silverpoint::synchronous_handler (silverpoint/logger.hpp), C programs
- * sp_add_synchronous_handler (silverpoint/start.h), which also say it to their tracepoints; by this alone
- * only tracepoints of Rust within libsilverpoint's own shared object learn of it.
+ * sp_add_synchronous_handler (silverpoint/start.h). These also announce the handler to their own tracepoints.
+ * This function alone reaches only tracepoints of Rust within libsilverpoint's own shared object.
  *
- * Adds a handler behind those that there are: each record of a category (as of silverpoint_add_handler) that
- * a thread begins to make from then on is given to it by that thread, when it is recorded: sites that are off
- * are not, nor records that are lost, nor ends of spans. It needs no logger where somebody else collects;
- * loggers that are started from now on record what the directives `record` say besides.
+ * Adds a handler behind the existing ones. From then on the handler gets each record of a category (as of
+ * silverpoint_add_handler), in the thread that makes it, when it is recorded. It does not get sites that are
+ * off, lost records, or ends of spans. It needs no logger if another process collects. Loggers that start
+ * from now on also record what the directives `record` say.
  *
  * The handler is called by any thread, by several at once, and holds up its caller. wall_ns is the time of
- * the call. What it records itself is recorded, and given to no such handler. It must return: no exception,
- * no longjmp. It does not belong into a signal handler: as long as it is there, the program's signal handlers
- * record nothing. It is never called with null. Returns null for what silverpoint_add_handler calls invalid.
+ * the call. Its own records are recorded, and given to no such handler. It must return: no exception, no
+ * longjmp. Do not use it in signal handlers: while it exists, the program's signal handlers record nothing.
+ * It is never called with null. Returns null for what silverpoint_add_handler calls invalid.
  */
 struct silverpoint_synchronous* silverpoint_add_synchronous_handler(const char* category, const char* record,
                                                                     silverpoint_handler handler, void* data);
 
-/* Takes it away, once. When this returns, no thread is in it, nor will be: so it must not be called with a
- * lock held that the handler takes. Only within such a handler, and in a forked child of the process that has
- * added it, nobody is waited for. */
+/* Removes it, once. When this returns, no thread is in it or will be: so do not call this with a lock held
+ * that the handler takes. There is no waiting within such a handler, and in a forked child of the process
+ * that added it. */
 void silverpoint_remove_synchronous_handler(struct silverpoint_synchronous* added);
 
-/* The line that a sink with this `pattern` writes of a record ("{text}{fields}", "spdlog:[%l] %v"), without
- * its end. Only of an event that the calling handler was given, and in its thread. Returns the bytes that the
- * line has, of which at most `size` are written, without a zero byte behind them; (size_t)-1 when it is no
- * pattern. */
+/* Renders a record as a sink with this `pattern` writes it ("{text}{fields}", "spdlog:[%l] %v"), without the
+ * line's end. Only for an event that the calling handler was given, and in its thread. Returns the length of
+ * the line in bytes. At most `size` of them are written, without a zero byte behind them. (size_t)-1: the
+ * pattern is invalid. */
 size_t silverpoint_event_line(const silverpoint_event* event, const char* pattern, char* line, size_t size);
 
-/* The text of a template (spec/templates.md) with arguments that are packed as in a record, though they are
- * none: types by their signature (spec/wire.md section 10). Control characters are escaped. Returns the bytes
- * that the text has, of which at most `size` are written, without a zero byte behind them. */
+/* Renders a template (spec/templates.md) with arguments that are packed as in a record, although they are
+ * none: types by their signature (spec/wire.md section 10). Control characters are escaped. Returns the
+ * length of the text in bytes. At most `size` of them are written, without a zero byte behind them. */
 size_t silverpoint_format(silverpoint_text template_, silverpoint_text signature, const unsigned char* args,
                           size_t args_size, char* text, size_t size);
 
-/* For handlers of crashes (silverpoint/crash.hpp, which C++ programs get by silverpoint::start()): how many
- * milliseconds the configuration of the last logger that was started gives the sinks (crash-wait), or -1
- * when it wants no handler (crash = false) or none was started. */
+/* For handlers of crashes (silverpoint/crash.hpp; silverpoint::start() installs it in C++ programs). Returns
+ * how many milliseconds the sinks get, from the configuration of the last logger that was started
+ * (crash-wait). -1: it wants no handler (crash = false), or none was started. */
 int64_t silverpoint_crash_wait(void);
 
-/* Waits until everything that was recorded before the call has come out, at most timeout_ms; at once in a
- * thread of the logger's own. Returns SILVERPOINT_DONE, also where no logger runs, or 1 when the time was
- * over first. Async-signal-safe, as silverpoint_reopen is. */
+/* Waits until everything that was recorded before the call is delivered, at most timeout_ms; in a thread of
+ * the logger it returns at once. Returns SILVERPOINT_DONE, also if no logger runs, or 1 if the time was over
+ * first. Async-signal-safe, like silverpoint_reopen. */
 int silverpoint_drain_after_crash(uint64_t timeout_ms);
 
 #ifdef __cplusplus

@@ -1,12 +1,11 @@
-// The logger inside the process, for C++: silverpoint::start() in main, and what tracepoints record comes out
-// on the console and in files. Link silverpoint::logger (CMake) or -lsilverpoint. See
-// docs/guide/logger-cpp.md.
+// The logger inside the process, for C++. Call silverpoint::start() in main, and records come out on the
+// console and in files. Link silverpoint::logger (CMake) or -lsilverpoint. See docs/guide/logger-cpp.md.
 //
-// Functions may be called from any thread, not from signal handlers (but for reopen); forked children have no
-// logger until they start one. start throws std::invalid_argument for a mistake in the configuration, be it
-// given, in the variable SILVERPOINT of the environment or in the file that it names, and std::runtime_error
-// for what the system refuses; without exceptions (-fno-exceptions) standard error says it, and start returns
-// false. flush and stop do not throw.
+// Functions may be called from any thread, not from signal handlers (except reopen). A forked child has no
+// logger until it starts one. start throws std::invalid_argument for a mistake in the configuration. That is
+// the given one, the variable SILVERPOINT of the environment, or the file that it names. It throws
+// std::runtime_error for what the system refuses. Without exceptions (-fno-exceptions) the error is printed
+// on standard error, and start returns false. flush and stop do not throw.
 #pragma once
 
 #include <chrono>
@@ -24,10 +23,10 @@
 #include "silverpoint/logger.h"
 
 // What the program records before its logger starts, and after it has stopped: directives
-// (spec/directives.md); "" for nothing. The youngest records are kept, in shared memory, and the next start
-// delivers them; the end of the program does so too when a logger was ever started in it, and else forgets
-// them. The same in all files of a program; the variable SILVERPOINT_FILTER of the environment takes
-// precedence.
+// (spec/directives.md); "" for nothing. The newest records are kept in shared memory, and the next start
+// delivers them. The end of the program delivers them too if a logger was ever started in it; otherwise they
+// are discarded. Use the same value in all files of a program. The variable SILVERPOINT_FILTER of the
+// environment takes precedence.
 #ifndef SP_LOGGER_KEEPS
 #    define SP_LOGGER_KEEPS "info"
 #endif
@@ -36,10 +35,11 @@ extern "C" [[gnu::visibility("hidden"), gnu::used]] inline const char* silverpoi
 }
 
 namespace silverpoint {
-// Of each shared object its own, as all of these headers; the logger behind it is the process's.
+// Each shared object has its own, like everything in these headers; the logger behind it belongs to the
+// process.
 inline namespace v1 SP_DETAIL_HIDDEN {
 
-// Where records come out, which, and how they look.
+// Where records come out, which ones, and in which form.
 class SP_DETAIL_VISIBLE sink {
   public:
     [[nodiscard]] SP_DETAIL_OWN static sink standard_error() { return sink("stderr"); }
@@ -62,7 +62,7 @@ class SP_DETAIL_VISIBLE sink {
         return std::move(sink("syslog").with("address", address));
     }
 
-    // What journal and syslog call the program, instead of its file's name.
+    // The program's name for journal and syslog, instead of its file's name.
     SP_DETAIL_OWN sink& identity(std::string_view name) & { return with("identity", name); }
     SP_DETAIL_OWN sink&& identity(std::string_view name) && { return std::move(with("identity", name)); }
     // Of syslog: "user" (else), "daemon", "local0" …
@@ -74,7 +74,7 @@ class SP_DETAIL_VISIBLE sink {
     // Only this level and above: "trace", "debug", "info", "warn", "error", "fatal".
     SP_DETAIL_OWN sink& level(std::string_view name) & { return with("level", name); }
     SP_DETAIL_OWN sink&& level(std::string_view name) && { return std::move(with("level", name)); }
-    // How lines look: "text", "json", "qdebug", "qt" (by Qt's default message pattern), "summary".
+    // The form of lines: "text", "json", "qdebug", "qt" (by Qt's default message pattern), "summary".
     SP_DETAIL_OWN sink& format(std::string_view name) & { return with("format", name); }
     SP_DETAIL_OWN sink&& format(std::string_view name) && { return std::move(with("format", name)); }
     // Lines of this form: "{time:.3} {level} {message}", or a pattern of Qt's.
@@ -99,15 +99,15 @@ class SP_DETAIL_VISIBLE sink {
     SP_DETAIL_OWN sink&& where(std::string_view expression) && {
         return std::move(with("where", expression));
     }
-    // Records below the sink's level (info, if none is set) are kept back in memory, the last `records` of
-    // them and at most 4 MiB; they come out, marked, before a record of this level or above, or by
-    // dump_backtrace(). What is recorded must be told too: logger_config("debug").
+    // Records below the sink's level (info, if none is set) are kept in memory: the last `records` of them,
+    // at most 4 MiB. They come out, marked, before a record of this level or above, or by dump_backtrace().
+    // They must be recorded for that: logger_config("debug").
     SP_DETAIL_OWN sink& backtrace(unsigned records, std::string_view trigger = "warn") &;
     SP_DETAIL_OWN sink&& backtrace(unsigned records, std::string_view trigger = "warn") && {
         return std::move(backtrace(records, trigger));
     }
-    // A file that has grown to a size ("64M") becomes app.1.log, that one app.2.log …; `keep` such old ones
-    // stay.
+    // A file that has grown to a size ("64M") becomes app.1.log, that one app.2.log, and so on; `keep` old
+    // files stay.
     SP_DETAIL_OWN sink& rotate(std::string_view size, unsigned keep) & {
         return with("rotate-size", size).number("keep", keep);
     }
@@ -140,15 +140,15 @@ class SP_DETAIL_VISIBLE logger_config {
         return *this;
     }
     SP_DETAIL_OWN logger_config&& to(const sink& sink) && { return std::move(to(sink)); }
-    // The directory in which records wait for their sinks; else it stands beside the first file.
+    // The directory in which records wait for their sinks; default: beside the first file.
     SP_DETAIL_OWN logger_config& spool(std::string_view directory) &;
     SP_DETAIL_OWN logger_config&& spool(std::string_view directory) && { return std::move(spool(directory)); }
-    // What a thread does that finds its ring full: "block", "block=forever", "drop" or "overwrite", by level
-    // if need be: "block,debug=drop".
+    // What a thread does that finds its ring full: "block", "block=forever", "drop" or "overwrite". Per level
+    // if needed: "block,debug=drop".
     SP_DETAIL_OWN logger_config& policy(std::string_view text) &;
     SP_DETAIL_OWN logger_config&& policy(std::string_view text) && { return std::move(policy(text)); }
 
-    // Whether crashes are recorded: they are when nothing is said.
+    // Whether crashes are recorded; default: yes.
     SP_DETAIL_OWN logger_config& crash(bool wanted) & {
         head_ += wanted ? "crash = true\n" : "crash = false\n";
         return *this;
@@ -163,7 +163,7 @@ class SP_DETAIL_VISIBLE logger_config {
 
 namespace detail {
 
-// As the configuration says, which has them recorded at first (crash, crash-wait).
+// By the configuration (crash, crash-wait); by default they are recorded.
 inline void record_crashes() {
     const std::int64_t wait_ms = silverpoint_crash_wait();
     if (wait_ms < 0) return;
@@ -173,14 +173,14 @@ inline void record_crashes() {
     install_crash_handler(options);
 }
 
-// Whether nothing is recorded here, though nobody has asked for that.
+// Whether nothing is recorded here, although this was not requested.
 inline bool is_mute() {
     const int why = session.absence.load(std::memory_order_relaxed);
     return why != 0 && why != Session::kOffAsked && !session.is_ready();
 }
 
-// The error of a call that did nothing: an exception; without exceptions standard error says it, and the call
-// returns false.
+// The error of a call that did nothing: an exception. Without exceptions it is printed on standard error, and
+// the call returns false.
 inline bool refuse([[maybe_unused]] int result, const char* error) {
 #if defined(__cpp_exceptions)
     if (result == SILVERPOINT_INVALID) throw std::invalid_argument(error);
@@ -193,11 +193,11 @@ inline bool refuse([[maybe_unused]] int result, const char* error) {
 
 }  // namespace detail
 
-// Starts the process's logger; false when one runs already. Throws, too, when this shared object or program
-// can have no session: nothing that it recorded would come out. From then on crashes are recorded, and
-// delivered before the process ends (crash.hpp), unless the configuration says crash = false.
+// Starts the process's logger; false if one runs already. It also throws if this shared object or program can
+// have no session: its records would never come out. From then on crashes are recorded, and delivered before
+// the process ends (crash.hpp), unless the configuration says crash = false.
 inline bool start_by(int (*call)(const char*, char*, std::size_t), const char* config) {
-    // A forked child has none before its first record, and records nothing before a collector finds it.
+    // A forked child has no session before its first record, and records nothing before a collector finds it.
     detail::Text<500> why;
     if (!detail::has_session(why)) return detail::refuse(SILVERPOINT_FAILED, why.c_str());
     if (detail::session.is_ready())
@@ -215,16 +215,16 @@ inline bool start_by(int (*call)(const char*, char*, std::size_t), const char* c
     }
 }
 inline bool start_with(const char* config) { return start_by(silverpoint_start, config); }
-// By a configuration file, and what the environment says instead (see start_with_environment); what the file
-// says is done while the program runs, whenever it changes.
+// By a configuration file; the environment takes precedence (see start_with_environment). A change of the
+// file takes effect while the program runs.
 inline bool start_file(const std::string& path) { return start_by(silverpoint_start_file, path.c_str()); }
-// Level info and above on standard error, or what the environment says instead.
+// Level info and above on standard error; the environment takes precedence.
 inline bool start() { return start_with(nullptr); }
 inline bool start(const logger_config& config) { return start_with(config.toml().c_str()); }
 // A configuration as text (TOML).
 inline bool start(const std::string& toml) { return start_with(toml.c_str()); }
-// The same, and what the environment says instead: SILVERPOINT a file instead of all of it, or what is
-// recorded; SILVERPOINT_POLICY and SILVERPOINT_BLOCK_MAX.
+// The same, but the environment takes precedence. SILVERPOINT names a file instead of all of it, or states
+// what is recorded. SILVERPOINT_POLICY and SILVERPOINT_BLOCK_MAX are used too.
 inline bool start_with_environment(const std::string& toml) {
     return start_by(silverpoint_start_with_environment, toml.c_str());
 }
@@ -232,8 +232,8 @@ inline bool start_with_environment(const logger_config& config) {
     return start_with_environment(config.toml());
 }
 
-// Reads the configuration file again, at once, and does what it says from then on; false when no logger runs.
-// Throws as start does, also when the logger was not started by a file; then everything is as before.
+// Reads the configuration file again and applies it at once; false if no logger runs. Throws as start does,
+// also if the logger was not started by a file; then everything is as before.
 inline bool reload() {
     char error[1024] = "";
     const int result = silverpoint_reload(error, sizeof error);
@@ -246,18 +246,18 @@ inline bool reload() {
             return detail::refuse(result, error);
     }
 }
-// Log files that somebody has moved away are made and opened anew, at once: for a handler of SIGHUP, which
-// may call it.
+// Log files that were moved away are made and opened again, at once. For a handler of SIGHUP, which may call
+// it.
 inline void reopen() noexcept { silverpoint_reopen(); }
 
-// True when everything that was recorded before the call has come out within the time; false also where
-// nothing can be recorded.
+// True if everything that was recorded before the call was delivered within the time. False also if nothing
+// can be recorded.
 inline bool flush(std::chrono::milliseconds timeout = std::chrono::seconds(5)) {
     return !detail::is_mute() &&
            silverpoint_flush(timeout.count() > 0 ? static_cast<std::uint64_t>(timeout.count()) : 0) ==
                SILVERPOINT_DONE;
 }
-// As flush, and sinks with a backtrace write what they keep back.
+// As flush; sinks with a backtrace also write what they keep back.
 inline bool dump_backtrace(std::chrono::milliseconds timeout = std::chrono::seconds(5)) {
     return silverpoint_dump_backtrace(timeout.count() > 0 ? static_cast<std::uint64_t>(timeout.count())
                                                           : 0) == SILVERPOINT_DONE;
@@ -268,16 +268,17 @@ inline bool stop(std::chrono::milliseconds timeout = std::chrono::seconds(5)) {
            SILVERPOINT_DONE;
 }
 
-// What this shared object (or program) records is given to the synchronous handlers that others have added,
-// or will. For plug-ins; a synchronous_handler says it itself.
+// The synchronous handlers of others, present or future, receive what this shared object (or program)
+// records. For plug-ins; a synchronous_handler does this itself.
 inline void hand_records_over() {
     detail::join_handing(&silverpoint_hand_over, silverpoint_synchronous_handlers());
 }
 
-// A function that is given records by the thread that makes them, before the tracepoint returns
-// (silverpoint/logger.h, silverpoint_add_synchronous_handler); as long as this lives, or until remove(). The
-// records are those of this shared object (or program), and of others that have a handler, or have called
-// hand_records_over(). Throws std::invalid_argument for a category with no level behind its `=`.
+// A function that receives records in the thread that makes them, before the tracepoint returns
+// (silverpoint/logger.h, silverpoint_add_synchronous_handler). It is installed as long as this object lives,
+// or until remove(). It receives records of this shared object (or program), and of others that have a
+// handler, or have called hand_records_over(). Throws std::invalid_argument for an invalid level behind the
+// category's `=`.
 class SP_DETAIL_VISIBLE synchronous_handler {
   public:
     SP_DETAIL_OWN synchronous_handler(const char* category, const char* record, silverpoint_handler handler,
@@ -297,7 +298,7 @@ class SP_DETAIL_VISIBLE synchronous_handler {
     }
     SP_DETAIL_OWN ~synchronous_handler() { remove(); }
 
-    // When this returns, no thread is in the function, nor will be.
+    // When this returns, no thread is in the function or will be.
     SP_DETAIL_OWN void remove() { silverpoint_remove_synchronous_handler(std::exchange(added_, nullptr)); }
 
   private:

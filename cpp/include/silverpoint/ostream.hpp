@@ -1,15 +1,15 @@
-// A std::ostream that records what is written to it, for code that wants one: operators << of your own types,
-// manipulators, functions that take std::ostream&. In a header of its own, since <ostream> is a heavy one.
+// A std::ostream that records what is written to it. For operators << of your own types, manipulators, and
+// functions that take std::ostream&. It has a header of its own because <ostream> is expensive to compile.
 //
-//   print_report(SP_OSTREAM(info));                    one record when the statement ends
-//   SP_OSTREAM(debug) << std::hex << value << '\n';
-//   auto out = SP_OSTREAM_HELD(info);                  one record when `out` ends
-//   out << matrix;
+//     print_report(SP_OSTREAM(info));                    one record when the statement ends
+//     SP_OSTREAM(debug) << std::hex << value << '\n';
+//     auto out = SP_OSTREAM_HELD(info);                  one record when `out` ends
+//     out << matrix;
 //
-// The slow way: everything becomes text when it is written, in microseconds rather than nanoseconds. One
-// record each, whatever is written: std::flush and std::endl record nothing by themselves, a line end at the
-// very end is left out, others stay. 1,000 bytes are kept, on the stack; what is beyond is cut and counted.
-// While the site is off the stream is in the state `bad`, and nothing is formatted.
+// The slow way: everything becomes text when it is written, in microseconds rather than nanoseconds. There is
+// one record for each stream, no matter what is written. std::flush and std::endl record nothing by
+// themselves. A line end at the very end is left out, others stay. 1,000 bytes are kept, on the stack; the
+// rest is cut and counted. While the site is off the stream is in the state `bad`, and nothing is formatted.
 #pragma once
 
 #include <ostream>

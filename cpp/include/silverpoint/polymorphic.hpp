@@ -1,20 +1,21 @@
-// Objects of a class hierarchy, recorded as what they are, not as what the reference to them says.
+// Objects of a class hierarchy, recorded by their dynamic type, not by the type of the reference.
 //
-//   SP_STRUCT(ns::Circle, centre, radius)
-//   SP_STRUCT(ns::Square, centre, side)
-//   SP_DYNAMIC(ns::Shape, ns::Circle, ns::Square)         at global scope, once, where all are complete
+//     SP_STRUCT(ns::Circle, centre, radius)
+//     SP_STRUCT(ns::Square, centre, side)
+//     SP_DYNAMIC(ns::Shape, ns::Circle, ns::Square)         at global scope, once, where all are complete
 //
-//   const ns::Shape& shape = …;
-//   SP_INFO("{} {}", shape, &shape);                      Circle{centre: …, radius: 2} Circle{…}
+//     const ns::Shape& shape = …;
+//     SP_INFO("{} {}", shape, &shape);                      Circle{centre: …, radius: 2} Circle{…}
 //
-// Recorded as a variant of the classes that are listed (250 at most), each described as any type is; a
-// pointer to the base as that or none. A class that is not listed is recorded as the first in the list that
-// it derives from, else as the text of its name. The base itself may be listed, last: then all others are
-// recorded by their base's members.
+// The record has a variant of the listed classes (at most 250), each described like any type. A pointer to
+// the base is such a variant or none. An object of a class that is not listed is recorded as the first class
+// in the list that it derives from. If there is none, it is recorded as the text of its class name. The base
+// itself may be listed, last: then all others are recorded by their base's members.
 //
-// What an object is is asked by typeid, then by dynamic_cast. Without type information (-fno-rtti), or to be
-// faster, a function beside the base tells: `int silverpoint_tag(const Shape&)`, the index in the list; any
-// other number is recorded as null. References and pointers to the classes in the list are recorded as ever.
+// The dynamic type is found by typeid, then by dynamic_cast. Without type information (-fno-rtti), or to be
+// faster, define a function beside the base. `int silverpoint_tag(const Shape&)` returns the index in the
+// list; any other number is recorded as null. References and pointers to the listed classes are recorded as
+// before.
 #pragma once
 
 #include "detail/short_text.hpp"
@@ -25,8 +26,8 @@
 
 SP_DETAIL_BEGIN
 
-// The name of a class, from what typeid has: names in namespaces and classes are spelled out, others (of
-// templates, of classes in functions) stay as they are.
+// The name of a class, from typeid. Names in namespaces and classes are spelled out; others (of templates, of
+// classes in functions) stay mangled.
 struct ClassName {
     using Text = ShortText<200>;
     static Text text(std::string_view mangled) {
@@ -73,7 +74,7 @@ struct DynamicCodec {
                   "silverpoint: without type information SP_DYNAMIC needs int silverpoint_tag(const Base&)");
 #endif
 
-    // The base in its own list is its members alone.
+    // The base in its own list is recorded by its members alone.
     template <class Actual>
     struct Alternative : CodecOf<Actual> {};
     template <class Actual>
@@ -104,17 +105,17 @@ struct DynamicCodec {
     static const Actual& as(const Base& value) {
         if constexpr (requires { static_cast<const Actual&>(value); }) {
             const Base* object = &value;
-            // Hides what it points to: where g++ 12 sees the object it warns of classes that the object is
-            // not of.
+            // Hides the object behind the pointer: if g++ 12 sees it, it warns of classes that the object
+            // does not have.
             asm("" : "+r"(object));
             return static_cast<const Actual&>(*object);
         } else {  // a virtual base
             return dynamic_cast<const Actual&>(value);
         }
     }
-    // Calls visit with the object as it is; false when its class is not in the list.
+    // Calls visit with the object as its dynamic type; false if its class is not in the list.
     static bool visit(const Base& value, unsigned index, auto&& visit) {
-        // Hides from the compiler what it refers to: g++ 12 warns of the classes that the object is not.
+        // Hides the object behind the reference: g++ 12 warns of classes that the object does not have.
         const Base* object = &value;
         asm("" : "+r"(object));
         unsigned number = 0;
@@ -195,7 +196,7 @@ struct DynamicPointerCodec {
 
 SP_DETAIL_END
 
-// The list has a name of its own, outside, where the classes' names mean what they mean to the user.
+// The list has a name outside of the namespace, where the classes' names have the user's meaning.
 #define SP_DYNAMIC(base, ...) SP_DETAIL_DYNAMIC(SP_DETAIL_JOIN(sp_dynamic_, __COUNTER__), base, __VA_ARGS__)
 #define SP_DETAIL_DYNAMIC(list, base, ...)                               \
     using list = ::silverpoint::detail::DynamicCodec<base, __VA_ARGS__>; \

@@ -15,7 +15,8 @@
 // | qt/variant.hpp | QVariant with everything within, QJsonValue, QJsonObject, QJsonArray, QJsonDocument |
 // | qt/objects.hpp | QObject* and smart pointers to such, QSharedPointer, QWeakPointer, types with Q_GADGET |
 //
-// Needs Qt 6 and its Core module alone. What is sent by qDebug() without a word of this: qt/debug.hpp.
+// Needs Qt 6 and its Core module alone. For messages by qDebug() without a change of the source:
+// qt/debug.hpp.
 #pragma once
 
 #include <QtGlobal>

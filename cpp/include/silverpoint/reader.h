@@ -1,10 +1,10 @@
-/* Reading what was recorded (libsilverpoint), for C and C++: trace files, compressed and rotated ones too,
- * and programs that run. C++ programs may prefer silverpoint/reader.hpp. Link silverpoint::logger (CMake) or
+/* Reads records (libsilverpoint), for C and C++: from trace files, compressed and rotated ones too, and from
+ * running programs. C++ programs may prefer silverpoint/reader.hpp. Link silverpoint::logger (CMake) or
  * -lsilverpoint.
  *
- * Records have numbers from 0, in order of time. silverpoint_reader_grow gives them, and goes on as files
- * grow; any record is then found by its number in the time that reading a few thousand records takes, and the
- * memory is that of an index, not of records.
+ * Records have numbers from 0, in order of time. silverpoint_reader_grow assigns them, and goes on as files
+ * grow. Any record is then found by its number in the time that reading a few thousand records takes. The
+ * memory needed is that of an index, not of records.
  *
  *     silverpoint_reader* reader;
  *     silverpoint_reader_open(&path, 1, 0, &reader, error, sizeof error);
@@ -13,10 +13,10 @@
  *     while (silverpoint_reader_grow(reader, 100, &count, error, sizeof error) == SILVERPOINT_MORE) {}
  *     silverpoint_reader_read(reader, count / 2, 100, records, error, sizeof error);
  *
- * Functions of one reader may be called from several threads: they wait for one another. Whatever a file
- * holds: nothing is believed that was not checked, and what is damaged is left out and told
- * (silverpoint_reader_message). error: where a text of at most error_size bytes, its zero included, is
- * written when a function fails (what, where); may be null.
+ * Functions of one reader may be called from several threads: they wait for one another. File contents are
+ * never trusted: everything is checked, and what is damaged is left out and reported
+ * (silverpoint_reader_message). error: receives a text of at most error_size bytes, including its zero, when
+ * a function fails (what, where); may be null.
  */
 #ifndef SILVERPOINT_READER_H
 #define SILVERPOINT_READER_H
@@ -80,7 +80,7 @@ enum {
 };
 
 /* One value. The values within it follow it: the first at once, each next one `size` values behind. Texts are
- * UTF-8, not ended by a zero byte, and empty where there is nothing to say. */
+ * UTF-8, without a terminating zero byte, and empty if there is nothing to show. */
 typedef struct silverpoint_value {
     silverpoint_text name;  /* of an argument, a field or a map's entry */
     silverpoint_text text;  /* as people read it; of a text the text itself */
@@ -129,54 +129,54 @@ typedef struct silverpoint_record {
 int silverpoint_reader_open(const char* const* paths, size_t count, unsigned options,
                             silverpoint_reader** reader, char* error, size_t error_size);
 
-/* Looks at programs that run: each target is a process id or a pattern of processes' names; none: all that
- * record. A session that is collected is read from its collector's file; of one that nobody collects the
- * rings are copied, without being emptied, into a directory for temporary files, which goes with the reader:
- * that needs room for as much as is recorded meanwhile. Returns SILVERPOINT_DONE, _NO_SESSION, _FAILED
- * (sessions cannot be looked at, or copied) or _INVALID (a target is a file); `*reader` is null then. */
+/* Observes running programs: each target is a process id or a pattern of processes' names; none: all that
+ * record. A session that is collected is read from its collector's file. If a session is not collected, its
+ * rings are copied, without being emptied, into a temporary directory, which goes with the reader. This needs
+ * room for everything that is recorded meanwhile. Returns SILVERPOINT_DONE, _NO_SESSION, _FAILED (sessions
+ * cannot be observed, or copied) or _INVALID (a target is a file); `*reader` is null then. */
 int silverpoint_reader_live(const char* const* targets, size_t count, unsigned options,
                             silverpoint_reader** reader, char* error, size_t error_size);
 
-/* No function of the reader may be called any more. Null: nothing. */
+/* No function of the reader may be called any more. Null: nothing happens. */
 void silverpoint_reader_close(silverpoint_reader* reader);
 
-/* Numbers anew, from 0, what a filter selects: the options of `silverpoint cat` ("-l warn -c net"), or an
- * expression ("id=7 and px>3.5"); empty: everything. Relative times are meant now. Returns SILVERPOINT_DONE,
- * or _INVALID: the text says where, and everything is as before. */
+/* Numbers the selection of a filter again, from 0. The filter is the options of `silverpoint cat` ("-l warn
+ * -c net"), or an expression ("id=7 and px>3.5"); empty: everything. Relative times are evaluated now.
+ * Returns SILVERPOINT_DONE, or _INVALID: the text says where, and everything is as before. */
 int silverpoint_reader_filter(silverpoint_reader* reader, const char* filter, char* error, size_t error_size);
 
-/* Whether a text is a filter; waits for no reader. Returns SILVERPOINT_DONE or _INVALID. */
+/* Whether a text is a valid filter; does not wait for a reader. Returns SILVERPOINT_DONE or _INVALID. */
 int silverpoint_filter_check(const char* filter, char* error, size_t error_size);
 
-/* Gives numbers to what comes next, for about so many milliseconds (0: a little), and says how many records
- * have them. Returns SILVERPOINT_MORE, _WAITING or _FINISHED, or _FAILED: a file cannot be read any more;
- * records with numbers keep them. Programs that run, and files that grow, are looked at by this function
- * alone: a copied session's oldest records are lost when it is not called for long. */
+/* Numbers the next records, for about so many milliseconds (0: a few records), and returns how many have
+ * numbers now. Returns SILVERPOINT_MORE, _WAITING or _FINISHED, or _FAILED: a file cannot be read any more;
+ * records with numbers keep them. Only this function checks running programs and growing files: if it is not
+ * called for long, a copied session's oldest records are lost. */
 int silverpoint_reader_grow(silverpoint_reader* reader, uint64_t most_ms, uint64_t* count, char* error,
                             size_t error_size);
 
 /* Records that have numbers. */
 uint64_t silverpoint_reader_count(silverpoint_reader* reader);
 
-/* What was found to be missing or damaged, and what people should know, one after the other: writes the next
- * text, cut to `size` bytes with its zero. Returns 1, or 0 when there is none. */
+/* Reports of missing or damaged data, and other notes for people, one after the other: writes the next text,
+ * cut to `size` bytes including its zero. Returns 1, or 0 if there is none. */
 int silverpoint_reader_message(silverpoint_reader* reader, char* text, size_t size);
 
-/* Room for records. It may be used again and again, by one thread at a time. */
+/* Room for records. It may be used repeatedly, by one thread at a time. */
 silverpoint_records* silverpoint_records_new(void);
-/* Null: nothing. */
+/* Null: nothing happens. */
 void silverpoint_records_free(silverpoint_records* records);
 
-/* Puts records into `records`, in place of what is there: from a number on, at most `most`, and fewer where
- * they are large (at least one, where there is one). It is quickest to go on where the last call ended.
- * Returns SILVERPOINT_DONE, or _FAILED: a file has lost what it had. */
+/* Puts records into `records`, replacing its content: from a number on, at most `most`, fewer if they are
+ * large (at least one, if there is one). Continuing where the last call ended is fastest. Returns
+ * SILVERPOINT_DONE, or _FAILED: a file has lost what it had. */
 int silverpoint_reader_read(silverpoint_reader* reader, uint64_t from, size_t most,
                             silverpoint_records* records, char* error, size_t error_size);
 
-/* How many there are. */
+/* The number of records. */
 size_t silverpoint_records_count(const silverpoint_records* records);
-/* The record of this index; null beyond the last. What it refers to stays until the records are read into
- * again, or freed. */
+/* The record at this index; null beyond the last. What it refers to stays valid until the records are read
+ * into again, or freed. */
 const silverpoint_record* silverpoint_records_at(const silverpoint_records* records, size_t index);
 
 #ifdef __cplusplus

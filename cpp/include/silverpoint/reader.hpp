@@ -1,17 +1,17 @@
-// Reading what was recorded, for C++: trace files, compressed and rotated ones too, and programs that run.
-// Link silverpoint::logger (CMake) or -lsilverpoint.
+// Reads records, for C++: from trace files, compressed and rotated ones too, and from running programs. Link
+// silverpoint::logger (CMake) or -lsilverpoint.
 //
-//   silverpoint::reading::reader trace("app.silver");
-//   trace.filter("-l warn");                                  // as silverpoint cat takes it
-//   for (const auto& record : trace.read(trace.grow_all() / 2, 100))
-//       std::cout << record.message() << '\n';
+//     silverpoint::reading::reader trace("app.silver");
+//     trace.filter("-l warn");                                  // as silverpoint cat takes it
+//     for (const auto& record : trace.read(trace.grow_all() / 2, 100))
+//         std::cout << record.message() << '\n';
 //
-// Records have numbers from 0, in order of time; grow gives them, and goes on as files grow. Any is found by
-// its number in the time that reading a few thousand takes; memory is that of an index, not of records.
-// Functions of one reader may be called from several threads: they wait for one another.
+// Records have numbers from 0, in order of time; grow assigns them, and goes on as files grow. Any record is
+// found by its number in the time that reading a few thousand takes. The memory needed is that of an index,
+// not of records. Functions of one reader may be called from several threads: they wait for one another.
 //
-// Functions throw reading::error. In programs without exceptions, and where none are wanted, each has a twin
-// with an error text as its last argument, which is left alone when nothing fails.
+// Functions throw reading::error. For programs without exceptions each has a variant with an error text as
+// its last argument, which stays unchanged on success.
 #pragma once
 
 #include <algorithm>
@@ -79,19 +79,19 @@ struct options {
     bool utc = false;     ///< times of day in filters are UTC, not local
 };
 
-/// Whether there is more to be numbered.
+/// Whether there are more to be numbered.
 enum class state { finished = SILVERPOINT_FINISHED, more = SILVERPOINT_MORE, waiting = SILVERPOINT_WAITING };
 
 namespace detail {
 inline std::string_view view(const silverpoint_text& text) noexcept { return {text.data, text.size}; }
 
-// Of threads that read for others: what fails may pass (no file handle is left, a server does not answer),
-// and is tried again, ever more seldom, for some 40 seconds.
+// For threads that read for others. A failure may be temporary (no file handle is left, a server does not
+// answer). So reading is tried again, at growing intervals, for some 40 seconds.
 class tries {
   public:
-    // Whether this failed otherwise than the last time.
+    // Whether this failure differs from the last one.
     bool is_new(const std::string& error) { return std::exchange(last_, error) != error; }
-    // After a failure: how long until the next try. Nothing: there have been enough.
+    // After a failure: how long until the next try. Nothing: no more tries.
     std::optional<std::chrono::milliseconds> again() {
         if (++count_ > most) return std::nullopt;
         const auto pause = pause_;
@@ -109,16 +109,16 @@ class tries {
 
 class values;
 
-/// One value: an argument, a field, or something within one. Refers to the records that it is of.
+/// One value: an argument, a field, or something within one. Refers to its records.
 class value {
   public:
     explicit value(const silverpoint_value& of) noexcept : of_(&of) {}
 
     [[nodiscard]] reading::kind kind() const noexcept { return static_cast<reading::kind>(of_->kind); }
     [[nodiscard]] std::string_view name() const noexcept { return detail::view(of_->name); }
-    /// As people read it; of a text the text itself, of a container its beginning.
+    /// For people: a text itself, the beginning of a container.
     [[nodiscard]] std::string_view text() const noexcept { return detail::view(of_->text); }
-    /// Of bytes and UUIDs.
+    /// For bytes and UUIDs.
     [[nodiscard]] std::string_view bytes() const noexcept { return detail::view(of_->bytes); }
     /// Name of a structure or an enumeration.
     [[nodiscard]] std::string_view type() const noexcept { return detail::view(of_->type); }
@@ -126,8 +126,8 @@ class value {
     /// Elements, or bytes of a text, that were cut.
     [[nodiscard]] std::uint32_t missing() const noexcept { return of_->missing; }
 
-    /// The number of kinds that are integers, times and durations (nanoseconds), and of enumerations; nothing
-    /// of others, and where it does not fit.
+    /// The number, for integers, times and durations (nanoseconds), and enumerations. Nothing for other
+    /// kinds, or if it does not fit.
     [[nodiscard]] std::optional<std::int64_t> as_integer() const noexcept {
         switch (kind()) {
             case reading::kind::integer:
@@ -145,7 +145,7 @@ class value {
                 return std::nullopt;
         }
     }
-    /// Of kinds that have one, as near as a double comes.
+    /// For kinds that have a number, as near as a double comes.
     [[nodiscard]] std::optional<double> as_number() const noexcept {
         if (kind() == reading::kind::number) return of_->number.f;
         if (kind() == reading::kind::natural) return static_cast<double>(of_->number.u);
@@ -192,7 +192,7 @@ class values {
     [[nodiscard]] iterator end() const noexcept { return {}; }
     [[nodiscard]] std::size_t size() const noexcept { return count_; }
     [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
-    /// By its name; nothing where none has it.
+    /// By its name; nothing if there is none.
     [[nodiscard]] std::optional<value> find(std::string_view name) const noexcept {
         for (const value at : *this)
             if (at.name() == name) return at;
@@ -206,7 +206,7 @@ class values {
 
 inline values value::children() const noexcept { return {of_ + 1, of_->children}; }
 
-/// One record. Refers to the records that it is of.
+/// One record. Refers to its records.
 class record {
   public:
     using time_point = std::chrono::sys_time<std::chrono::nanoseconds>;
@@ -230,10 +230,10 @@ class record {
     [[nodiscard]] std::string_view function() const noexcept { return detail::view(of_->function); }
     /// The template, or an event's name.
     [[nodiscard]] std::string_view text() const noexcept { return detail::view(of_->text); }
-    /// What it says, on one line.
+    /// Its message, on one line.
     [[nodiscard]] std::string_view message() const noexcept { return detail::view(of_->message); }
     [[nodiscard]] values arguments() const noexcept { return {of_->arguments, of_->argument_count}; }
-    /// Of the scopes that the thread was in.
+    /// The fields of the scopes that the thread was in.
     [[nodiscard]] values fields() const noexcept { return {of_->fields, of_->field_count}; }
     /// Of the end of a span, and of a wait.
     [[nodiscard]] std::optional<std::chrono::nanoseconds> duration() const noexcept {
@@ -247,7 +247,7 @@ class record {
     const silverpoint_record* of_;
 };
 
-/// Records that were read together; read into again, it uses its room again. Moves, and does not copy.
+/// Records that were read together. Reading into it again reuses its memory. It moves, and does not copy.
 class records {
   public:
     records() : room_(silverpoint_records_new()) {}
@@ -290,7 +290,7 @@ class records {
     std::unique_ptr<silverpoint_records, free> room_;
 };
 
-/// Whether a text is a filter; waits for nobody. False: the text says what is wrong, and where.
+/// Whether a text is a valid filter; does not wait. False: the text says what is wrong, and where.
 inline bool check_filter(const std::string& filter, std::string& error) {
     char text[1024] = "";
     if (silverpoint_filter_check(filter.c_str(), text, sizeof text) == SILVERPOINT_DONE) return true;
@@ -298,13 +298,13 @@ inline bool check_filter(const std::string& filter, std::string& error) {
     return false;
 }
 
-/// Reads files, or programs that run.
+/// Reads files, or running programs.
 class reader {
   public:
-    /// Opens nothing: for what comes later, and what failed without exceptions.
+    /// Opens nothing: to be assigned later, and the result of a failure without exceptions.
     reader() = default;
-    /// Files are opened with the other parts of rotated traces. Fails when one cannot be read, or is no trace
-    /// file.
+    /// Opens files together with the other parts of rotated traces. Fails if one cannot be read, or is no
+    /// trace file.
     [[nodiscard]] static reader open(const std::vector<std::string>& files, options how, std::string& error) {
         int code;
         return open(files, how, error, code);
@@ -327,14 +327,14 @@ class reader {
     }
     [[nodiscard]] explicit operator bool() const noexcept { return reader_ != nullptr; }
 
-    /// Numbers anew what a filter selects: `-l warn -c net`, as silverpoint cat takes it, or an expression.
-    /// False: the text says what is wrong and where, and everything is as before.
+    /// Numbers the selection of a filter again: `-l warn -c net`, as silverpoint cat takes it, or an
+    /// expression. False: the text says what is wrong and where, and everything is as before.
     bool filter(const std::string& text, std::string& error) {
         return of(error, [&](char* to, std::size_t size) {
                    return silverpoint_reader_filter(reader_.get(), text.c_str(), to, size);
                }) == SILVERPOINT_DONE;
     }
-    /// Gives numbers to what comes next, for about so long. Nothing: it failed.
+    /// Numbers the next records, for about so long. Nothing: it failed.
     std::optional<state> grow(std::chrono::milliseconds most, std::string& error) {
         const int result = of(error, [&](char* to, std::size_t size) {
             const auto ms = static_cast<std::uint64_t>(most.count() > 0 ? most.count() : 0);
@@ -343,8 +343,8 @@ class reader {
         if (result < 0) return std::nullopt;
         return static_cast<state>(result);
     }
-    /// Reads at most `most` records from a number on, and fewer where they are large. Goes on quickest where
-    /// the last call ended. False: a file has lost what it had.
+    /// Reads at most `most` records from a number on, fewer if they are large. Continuing where the last call
+    /// ended is fastest. False: a file has lost what it had.
     bool read(std::uint64_t from, std::size_t most, records& into, std::string& error) {
         return of(error, [&](char* to, std::size_t size) {
                    return silverpoint_reader_read(reader_.get(), from, most, into.raw(), to, size);
@@ -353,7 +353,7 @@ class reader {
 
     /// Records that have numbers.
     [[nodiscard]] std::uint64_t count() const noexcept { return silverpoint_reader_count(reader_.get()); }
-    /// What was found to be missing or damaged, and what people should know, since the last call.
+    /// Reports of missing or damaged data, and other notes for people, since the last call.
     [[nodiscard]] std::vector<std::string> messages() {
         std::vector<std::string> all;
         char text[1024];
@@ -387,7 +387,7 @@ class reader {
         if (!result) throw error(SILVERPOINT_FAILED, why);
         return *result;
     }
-    /// Numbers all that there is now; gives how many.
+    /// Numbers all records that there are now; returns how many.
     std::uint64_t grow_all() {
         while (grow(std::chrono::milliseconds(100)) == state::more) {
         }

@@ -1,14 +1,14 @@
 // Types that contain themselves: trees, linked nodes, documents.
 //
-//   struct Node { std::string name; std::vector<Node> children; std::unique_ptr<Node> next; };
-//   SP_RECURSIVE(Node, name, children, next)          at global scope, instead of SP_STRUCT
-//   SP_INFO("tree {}", root);
+//     struct Node { std::string name; std::vector<Node> children; std::unique_ptr<Node> next; };
+//     SP_RECURSIVE(Node, name, children, next)          at global scope, instead of SP_STRUCT
+//     SP_INFO("tree {}", root);
 //
 // A signature is finite, so such a value is recorded as one item that carries its types itself (CBOR, type
-// `v`): with the names of the members in each node, made on the stack, 4,000 bytes of it, and without an
-// allocation. Down to a depth of 8; what lies deeper is `…`. What does not fit is recorded down to a smaller
-// depth, at last as `…` alone; the record of such an argument is marked as cut. This costs a walk over the
-// value and several times what a described struct costs. A ring of pointers ends at the depth, too.
+// `v`). Each node has the names of the members. It is made on the stack, in 4,000 bytes, without an
+// allocation. It is recorded down to a depth of 8; `…` stands for what lies deeper. If it does not fit, it is
+// recorded down to a smaller depth, at last as `…` alone; the record is then marked as cut. This costs a walk
+// over the value and several times what a described struct costs. A ring of pointers ends at the depth, too.
 #pragma once
 
 #include "silverpoint.hpp"
@@ -62,7 +62,7 @@ struct CutBefore<FilledItem> {
 
 inline void put_ellipsis(CborWriter& out) { out.text("\u2026", 3); }
 
-// A text that ends where there was no more room: its last characters give way to `…`.
+// A text that ends where there was no more room: `…` replaces its last characters.
 inline void mark_cut_text(Item& item) {
     std::size_t at = item.size - 3;
     while ((static_cast<unsigned char>(item.data[at]) & 0xC0) == 0x80) --at;
@@ -73,8 +73,9 @@ inline void mark_cut_text(Item& item) {
     item.data[2] = static_cast<char>(len & 0xFF);
 }
 
-// Makes an item of what `put` writes; it says whether all is there. What does not fit is tried again less
-// deep, at last left out; a text or bytes alone are cut. False when something is missing for lack of room.
+// Makes an item of what `put` writes; `put` returns whether everything is there. If it does not fit, it is
+// tried again less deep, and at last left out; a text or bytes alone are cut. False: something is missing for
+// lack of room.
 template <class Put>
 bool fill_item(Item& item, const Put& put) {
     constexpr char kText = 0x79, kBytes = 0x59;
@@ -85,7 +86,7 @@ bool fill_item(Item& item, const Put& put) {
         const bool whole = put(out);
         item.size = static_cast<std::size_t>(out.at() - item.data);
         if (!out.has_room()) continue;
-        // (Less than a character is free where a text was cut; else `whole` tells of depth, which has its own
+        // (A cut text leaves less than a character free; otherwise `whole` is about depth, which has its own
         // mark.)
         if (whole || item.size + 4 <= Item::kRoom) return depth == kDepth;
         if (item.data[0] == kText) return mark_cut_text(item), false;
@@ -102,7 +103,7 @@ template <Described T>
 struct Codec<T> {
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add('v'); }
-    // False when something is missing for lack of room.
+    // False: something is missing for lack of room.
     static bool fill(Item& item, const T& value) {
         return fill_item(item, [&](CborWriter& out) { return put_item(out, value); });
     }

@@ -1,4 +1,4 @@
-// Colours, where Gui is linked: 16 bits a channel, whatever the colour was given as; an invalid one is
+// Colours, where Gui is linked: 16 bits a channel, no matter how the colour was given; an invalid one is
 // nothing.
 //
 // QtGui's headers are often found where the module is not linked: it must be asked for by its own macro.

@@ -1,5 +1,5 @@
-// Qt's maps, hashes and sets; arrays of bits. (QList, QVarLengthArray, QSet and their like are ranges as
-// those of the standard library are, QPair is std::pair.)
+// Qt's maps, hashes and sets; arrays of bits. (QList, QVarLengthArray, QSet and similar types are ranges,
+// like those of the standard library; QPair is std::pair.)
 #pragma once
 
 #include <QBitArray>
@@ -11,14 +11,14 @@
 
 SP_DETAIL_BEGIN
 
-// One entry of a map: a key that was cut has its value, too.
+// One entry of a map: a key that was cut still has its value.
 template <class Writer, class KeyOf, class Content>
 bool put_pair(Writer& out, const KeyOf& key, const Content& value) {
     const bool is_key_whole = put_item(out, key);
     return out.has_room() && put_item(out, value) && is_key_whole;
 }
 
-// Walked by iterators with key() and value().
+// For types whose iterators have key() and value().
 template <class T>
 struct QtMapCodec {
     static constexpr bool kIsWhole = true;

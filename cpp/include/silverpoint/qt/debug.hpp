@@ -1,14 +1,14 @@
 // qDebug(), qInfo(), qWarning(), qCritical(), qFatal() and their forms with a category and of printf,
 // recorded: typed, unformatted, without a change of the source.
 //
-//   #include <silverpoint/qt/debug.hpp>       behind Qt's headers or before, in each file
-//   silverpoint_capture_qt(app)               the same for all files of a target, in CMake
-//   qDebug() << "moved to" << position;       one record: `moved to {}`, a QPoint
+//     #include <silverpoint/qt/debug.hpp>       behind Qt's headers or before, in each file
+//     silverpoint_capture_qt(app)               the same for all files of a target, in CMake
+//     qDebug() << "moved to" << position;       one record: `moved to {}`, a QPoint
 //
-// Readers show the text that QDebug would have printed; line ends and other control characters are escaped
-// where text must stay in a line. What is recorded as text, besides or alone, is told in docs/qt.md. Nothing
-// is printed (silverpoint::qt::echo() for that). Rules of categories, QT_LOGGING_RULES, QT_FATAL_WARNINGS and
-// QT_NO_DEBUG_OUTPUT hold.
+// Readers show the text that QDebug would have printed. Line ends and other control characters are escaped
+// where text must stay in a line. docs/qt.md lists what is recorded as text, besides or alone. Nothing is
+// printed (silverpoint::qt::echo() turns printing on). Rules of categories, QT_LOGGING_RULES,
+// QT_FATAL_WARNINGS and QT_NO_DEBUG_OUTPUT apply.
 #pragma once
 
 #include <QDebug>
@@ -18,7 +18,7 @@
 #include "line.hpp"
 
 // (Commas stand in parentheses alone, so that it may be an argument of macros. The last function is generic
-// and stands here, so that an operator << of the program is found as it is from the statement.)
+// and stands here, so that the program's operators << are found as from the statement itself.)
 #define SP_DETAIL_QT(type)                                                                       \
     ::silverpoint::detail::QtStart(                                                              \
         [] {                                                                                     \

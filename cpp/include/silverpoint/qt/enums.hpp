@@ -1,10 +1,10 @@
-// Names of enumerations that Qt's meta-object system knows (Q_ENUM, Q_ENUM_NS, Q_FLAG and those of Qt
-// itself), and of QFlags of any enumeration.
+// Names of enumerations that Qt's meta-object system knows, and of QFlags of any enumeration. Known are
+// Q_ENUM, Q_ENUM_NS, Q_FLAG and the enumerations of Qt itself.
 //
-// A signature is made when the program is compiled, when there are no meta-objects yet: the names are those
-// that the compiler writes. It is asked for -8 to 255 (to 63, where the names beyond take more than 4 KiB)
-// and for each single bit; a value beyond has no label and is recorded as the number that it is. That takes
-// the compiler a tenth of a second a type. SP_ENUM and SP_FLAGS say more where that is not enough.
+// A signature is made at compile time, before there are meta-objects. So the names are those that the
+// compiler prints. It is asked for the values -8 to 255 (to 63, if the names beyond take more than 4 KiB),
+// and for each single bit. A value beyond has no label and is recorded as its number. This takes the compiler
+// a tenth of a second a type. Use SP_ENUM and SP_FLAGS where that is not enough.
 #pragma once
 
 #include <QFlags>
@@ -17,8 +17,8 @@
 
 SP_DETAIL_BEGIN
 
-// What does not convert in a constant expression (beyond the range of an enumeration of no fixed type) has no
-// name. Some versions of clang take it for a mistake that may be allowed.
+// A value that does not convert in a constant expression (beyond the range of an enumeration of no fixed
+// type) has no name. Some versions of clang report it as an error that can be disabled.
 #if defined(__clang__)
 #    pragma clang diagnostic push
 #    pragma clang diagnostic ignored "-Wunknown-warning-option"
@@ -28,7 +28,7 @@ template <auto Content>
 constexpr std::string_view said_of_value() {
     return __PRETTY_FUNCTION__;
 }
-// What stands before the value is the same for all: looked for once.
+// The text before the value is the same for all values: it is searched once.
 inline constexpr std::size_t kValueAt = said_of_value<0>().find("Content = ") + 10;
 
 template <auto Content>
@@ -42,7 +42,7 @@ constexpr std::string_view written_value() {
         return {};
     text = text.substr(kValueAt, text.find_first_of(";]", kValueAt) - kValueAt);
     text = text.substr(text.rfind(':') + 1);
-    // (Of what is local to a template the compiler may say more.)
+    // (The compiler may print more for types that are local to a template.)
     return text.find_first_of("()[]{}<> ") == text.npos ? text : std::string_view();
 }
 
@@ -72,8 +72,7 @@ struct ValueNames {
     static constexpr int kBits =
         std::is_same_v<Under, bool> ? 1
                                     : static_cast<int>(sizeof(Under) * 8) - (std::is_signed_v<Under> ? 1 : 0);
-    // Values below this are asked for one by one. (Of bool and of types of eight bits: no more than there
-    // are.)
+    // Values below this are tried one by one. (For bool and types of eight bits: no more than there are.)
     static constexpr int kMost = kBits < 8 && sizeof(Under) == 1 ? 1 << kBits : 256;
     static constexpr int kFew = kMost < 64 ? kMost : 64;
 
@@ -97,7 +96,7 @@ struct ValueNames {
     }
 
   private:
-    // Whether the names beyond the first leave room in a signature for whatever else it has.
+    // Whether the names beyond the first leave room in a signature for the rest of it.
     static constexpr bool are_short() {
         std::size_t size = 0;
         beyond_few([&](Under, std::string_view name) { size += name.size() + 5; });

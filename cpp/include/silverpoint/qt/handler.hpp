@@ -1,15 +1,15 @@
-// Qt's message handler: what is sent to it by code that was not compiled with qt/debug.hpp (Qt itself,
-// plug-ins, QML), recorded with its context.
+// Qt's message handler: messages of code that was not compiled with qt/debug.hpp (Qt itself, plug-ins, QML),
+// recorded with their context.
 //
 //   silverpoint::qt::install_message_handler();            records; nothing is printed any more
 //   silverpoint::qt::install_message_handler(true);        and prints as before, by QT_MESSAGE_PATTERN
 //
-// A message is recorded as one text, UTF-16, by a site of its own for each file, line, function, category and
-// type; 4,096 of them, further ones share one for each type. Rules of categories, QT_LOGGING_RULES and
-// QT_FATAL_WARNINGS are Qt's own: it asks them before and after the handler is called.
+// A message is recorded as one text, UTF-16. Each file, line, function, category and type has a site of its
+// own. There are at most 4,096 sites; further sources share one for each type. Rules of categories,
+// QT_LOGGING_RULES and QT_FATAL_WARNINGS are Qt's own: it checks them before and after the handler is called.
 //
-// Qt keeps the address of a handler for ever, and so may the handlers of others: the shared object that
-// installs ours stays loaded (dlclose does not take it away).
+// Qt keeps the address of a handler for ever, and so may other handlers. So the shared object that installs
+// ours stays loaded (dlclose does not unload it).
 #pragma once
 
 #include <dlfcn.h>
@@ -31,9 +31,9 @@ namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 namespace qt {
 
-// Streams of this program go to Qt's output, too: its message handler, or the console by QT_MESSAGE_PATTERN.
-// It costs what qDebug() costs. Set from the start by the variable SILVERPOINT_QT_ECHO of the environment;
-// the call reaches the shared object alone that it stands in: a plug-in has a flag of its own.
+// Streams of this program also go to Qt's output: its message handler, or the console by QT_MESSAGE_PATTERN.
+// This costs what qDebug() costs. The variable SILVERPOINT_QT_ECHO of the environment sets it from the start.
+// The call affects only the shared object in which it stands: a plug-in has a flag of its own.
 inline std::atomic<bool>& echo_flag() {
     static std::atomic<bool> flag{std::getenv("SILVERPOINT_QT_ECHO") != nullptr};
     return flag;
@@ -46,15 +46,15 @@ inline void echo(bool on) { echo_flag().store(on, std::memory_order_relaxed); }
 
 SP_DETAIL_BEGIN
 
-// Whether Qt counts the messages of a type down to the one that ends the program: by the number of this
-// variable, 1 for what is no number.
+// Whether Qt counts the messages of a type down to the one that ends the program. The number is this
+// variable's; 1 for an invalid number.
 inline bool is_counted_by_qt(const char* variable) {
     const QByteArray value = qgetenv(variable);
     bool is_number = false;
     const int count = value.toInt(&is_number, 0);
     return !value.isEmpty() && (!is_number || count > 0);
 }
-// Whether Qt must see a message of this type whatever is recorded: it may end the program.
+// Whether Qt must get a message of this type no matter what is recorded: it may end the program.
 inline bool is_fatal_in_qt(QtMsgType type) {
     static const bool warnings = is_counted_by_qt("QT_FATAL_WARNINGS");
     static const bool criticals = is_counted_by_qt("QT_FATAL_CRITICALS");
@@ -70,13 +70,13 @@ constexpr Level level_of_qt(QtMsgType type) {
                                    : Level::kFatal;
 }
 
-// Where messages come from. Made when the first arrives, and kept for ever.
+// Sources of messages. Made when the first message arrives, and kept for ever.
 struct QtSource {
     Site site;
     QtMsgType type;
     const char* function;
     const char* category;
-    // Of a stream of this program that was held as a QDebug: recorded whoever handles messages.
+    // For a stream of this program that was held as a QDebug: recorded no matter which handler is installed.
     std::atomic<bool> is_captured{false};
     // Its messages end the program.
     std::atomic<bool> is_fatal{false};
@@ -97,10 +97,10 @@ struct QtSources {
     std::atomic<bool> records_all{false}, prints_all{false};
 };
 inline constinit QtSources qt_sources;
-// Set while this thread hands a message to Qt that is recorded already.
+// Set while this thread passes a message to Qt that is recorded already.
 inline thread_local bool qt_is_recorded = false;
 
-// The source of a message, null pointers being empty texts; beyond `most` known ones a new one is null.
+// The source of a message; null pointers are empty texts. Beyond `most` known sources a new one is null.
 SP_DETAIL_COLD QtSource* find_qt_source(QtMsgType type, const char* file, int line, const char* function,
                                         const char* category, unsigned most) {
     const auto text = [](const char* of) { return of == nullptr ? "" : of; };
@@ -118,21 +118,21 @@ SP_DETAIL_COLD QtSource* find_qt_source(QtMsgType type, const char* file, int li
             return one;
     }
     if (all.count.load(std::memory_order_relaxed) >= most) return nullptr;
-    // Two threads may make one each: they are registered as the same.
+    // Two threads may each make one: both are registered as the same site.
     all.count.fetch_add(1, std::memory_order_relaxed);
     auto* made = new QtSource(type, ::strdup(file), line, ::strdup(function), ::strdup(category));
     made->next = head;
     while (!bucket.compare_exchange_weak(made->next, made, std::memory_order_acq_rel)) continue;
     return made;
 }
-// Its own, or the one that all without their own share.
+// Its own source, or the one that all without their own share.
 SP_DETAIL_COLD QtSource* qt_source_of(QtMsgType type, const QMessageLogContext& context) {
     QtSource* own = find_qt_source(type, context.file, context.line, context.function, context.category,
                                    QtSources::kMost);
     return own != nullptr ? own : find_qt_source(type, "", 0, "", "default", ~0u);
 }
-// Messages from here are of this program's own streams. (Beyond the most they are as those of others: the
-// source that is shared must not catch what is not ours.)
+// Messages from here are of this program's own streams. (Beyond the limit they are like those of others: the
+// shared source must not match messages that are not ours.)
 SP_DETAIL_COLD void capture_qt_source(QtMsgType type, const char* file, int line, const char* function,
                                       const char* category) {
     const bool is_fatal = type == QtFatalMsg;
@@ -152,7 +152,7 @@ SP_DETAIL_COLD void record_qt_text(Site& site, Kind kind, QStringView text) {
     if (head != 0) record_captured(head, site, WrittenText{Utf16::of(text)});
 }
 
-// What becomes of a message, when the first of our handlers sees it.
+// What happens to a message when the first of our handlers gets it.
 struct QtFate {
     bool goes_on = true;
     bool ends = false;
@@ -166,7 +166,7 @@ SP_DETAIL_COLD QtFate take_qt_message(QtMsgType type, const QMessageLogContext& 
     if ((is_captured || records_all) && source->site.is_on(source->function, source->category))
         record_qt_text(source->site, Kind::kLog, text);
     if (is_captured) {
-        // As statements are: Qt gets them where that is wished, or where it counts them.
+        // Like statements: Qt gets them if that is requested, or if it counts them.
         const bool ends = source->is_fatal.load(std::memory_order_relaxed);
         return {ends || qt::echo_flag().load(std::memory_order_relaxed) || is_fatal_in_qt(type), ends};
     }
@@ -175,13 +175,15 @@ SP_DETAIL_COLD QtFate take_qt_message(QtMsgType type, const QMessageLogContext& 
 
 // --- The chain of handlers
 //
-// Others install theirs before ours and behind, pass on to what they replaced or do not, and put back what
-// was there. So ours is several functions, each with the one handler that it goes on to: whenever another
-// one has come on top, a further function of ours is put above it, and whoever puts back what he found gets
-// the chain that he found. A message is looked at by the first of ours that it comes to.
+// Others install their handlers before and after ours. They may pass messages on to the handler that they
+// replaced, and they put back what was there. So ours is several functions, each with the one handler that it
+// passes messages on to. Whenever another handler was installed on top, a further function of ours is put
+// above it. A program that puts back the handler that it found so restores the chain that it found. The first
+// function of ours that gets a message handles it.
 struct QtChain {
     static constexpr unsigned kMost = 8;
-    // What comes behind each of ours. Never taken back: who was given one of ours may call it for ever.
+    // The next handler behind each of ours. Never taken back: a program that was given one of ours may call
+    // it for ever.
     std::atomic<QtMessageHandler> next[kMost] = {};
     std::atomic<unsigned> count{0};
     std::atomic<unsigned> top{0};  // the one that we installed last
@@ -189,7 +191,7 @@ struct QtChain {
     std::mutex lock;  // of changes
 };
 inline constinit QtChain qt_chain;
-// Those of ours that this thread is in, a bit for each.
+// Those of our functions that this thread is in, one bit for each.
 inline thread_local unsigned qt_handlers_entered = 0;
 
 inline void pass_qt_message(unsigned number, QtMsgType type, const QMessageLogContext& context,
@@ -197,13 +199,13 @@ inline void pass_qt_message(unsigned number, QtMsgType type, const QMessageLogCo
     QtChain& chain = qt_chain;
     const bool is_first = qt_handlers_entered == 0;
     if (is_first && chain.is_linking.load(std::memory_order_acquire)) {
-        // Ours is in force a moment before it is known what was.
+        // Ours is active for a moment before the previous handler is known.
         for (int i = 0; i < 100'000 && chain.is_linking.load(std::memory_order_acquire); ++i)
             pause_processor();
         number = chain.top.load(std::memory_order_acquire);
     }
     const QtFate fate = is_first ? take_qt_message(type, context, text) : QtFate();
-    // One that calls us although we come before it: on to the one of the time before.
+    // A handler calls us although we come before it: pass the message on to the previous one.
     while (number > 0 && (qt_handlers_entered >> number & 1) != 0) --number;
     if (fate.goes_on && (qt_handlers_entered >> number & 1) == 0) {
         struct Entered {
@@ -217,7 +219,7 @@ inline void pass_qt_message(unsigned number, QtMsgType type, const QMessageLogCo
     if (fate.ends) std::abort();
 }
 
-// What Qt calls.
+// The function that Qt calls.
 template <unsigned kNumber>
 void handle_qt_message(QtMsgType type, const QMessageLogContext& context, const QString& text) {
     pass_qt_message(kNumber, type, context, text);
@@ -229,21 +231,21 @@ constexpr std::array<QtMessageHandler, sizeof...(kNumbers)> make_qt_handlers(
 }
 inline constexpr auto kQtHandlers = make_qt_handlers(std::make_integer_sequence<unsigned, QtChain::kMost>());
 
-// The number of one of ours, kMost of another's.
+// The number of one of our functions; kMost for other handlers.
 inline unsigned number_of_qt_handler(QtMessageHandler handler) {
     unsigned number = 0;
     while (number < QtChain::kMost && kQtHandlers[number] != handler) ++number;
     return number;
 }
 
-// Keeps the object that this stands in loaded. (The program itself is refused, and stays anyway.)
+// Keeps the object loaded that contains this code. (The program itself is refused, and stays anyway.)
 inline void stay_loaded() {
     Dl_info found;
     if (dladdr(reinterpret_cast<const void*>(kQtHandlers[0]), &found) != 0 && found.dli_fname != nullptr)
         static_cast<void>(dlopen(found.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE));
 }
 
-// Puts ours on top, if it is not. (From the ninth other one on it takes the place of the eighth.)
+// Puts ours on top, if it is not there. (From the ninth other handler on, it replaces the eighth.)
 inline void link_qt_handler() {
     QtChain& chain = qt_chain;
     const std::lock_guard guard(chain.lock);
@@ -254,7 +256,7 @@ inline void link_qt_handler() {
     const QtMessageHandler before = qInstallMessageHandler(kQtHandlers[top]);
     const unsigned found = number_of_qt_handler(before);
     if (found < QtChain::kMost && found < count) {
-        top = found;  // somebody has put it back
+        top = found;  // another handler was put back
     } else {
         top = 0;
         while (top < count && chain.next[top].load(std::memory_order_relaxed) != before) ++top;
@@ -268,7 +270,7 @@ inline void link_qt_handler() {
     chain.is_linking.store(false, std::memory_order_release);
 }
 
-// Takes ours from the top, if it is there.
+// Removes ours from the top, if it is there.
 inline void unlink_qt_handler() {
     QtChain& chain = qt_chain;
     const std::lock_guard guard(chain.lock);
@@ -288,17 +290,17 @@ namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 namespace qt {
 
-// Records what Qt hands to message handlers, from now on. `prints` too: the handler of before (without one
-// Qt's own, which prints) gets all messages as well, those of streams in this program only if they are echoed
-// (echo()). Ours is the first then, whatever was installed meanwhile.
+// Records what Qt passes to message handlers, from now on. `prints`: the previous handler also gets all
+// messages (Qt's own, which prints, if there was none). It gets messages of streams in this program only if
+// they are echoed (echo()). Ours is then the first, no matter what was installed meanwhile.
 inline void install_message_handler(bool prints = false) {
     detail::qt_sources.records_all.store(true);
     detail::qt_sources.prints_all.store(prints);
     detail::link_qt_handler();
 }
 
-// Gives messages back to the handler of before. Another one that was installed since stays in force, and what
-// it passes on to ours goes to the one of before.
+// Passes messages to the previous handler again. If another one was installed since, it stays; what it passes
+// on to ours goes to the previous one.
 inline void remove_message_handler() {
     detail::qt_sources.records_all.store(false);
     detail::qt_sources.prints_all.store(false);

@@ -1,4 +1,4 @@
-// QUuid: 16 bytes in the order of its text. QUrl: its text for people, which leaves a password out.
+// QUuid: 16 bytes in the order of its text. QUrl: its text for people, without a password.
 #pragma once
 
 #include <QUrl>

@@ -1,4 +1,4 @@
-// How a piece of a stream keeps its value until the statement ends: as it was at its `<<`, where that is
+// How a piece of a stream keeps its value until the statement ends: the value at its `<<`, where that is
 // cheap.
 //
 // | value | kept |
@@ -58,7 +58,7 @@ inline constexpr bool kIsQtShared<QHash<KeyOf, Content>> = true;
 template <class KeyOf, class Content>
 inline constexpr bool kIsQtShared<QMultiHash<KeyOf, Content>> = true;
 
-// Small, and of Qt or the language: an own type may print where it lies.
+// Small types of Qt or the language: an own type may print its address.
 template <class T>
 inline constexpr bool kIsSmallQt =
     std::is_trivially_copyable_v<T> && sizeof(T) <= 32 &&

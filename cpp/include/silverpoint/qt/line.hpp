@@ -1,5 +1,5 @@
-// What the macros of qt/debug.hpp begin, and where it ends: records the pieces, or becomes a QDebug when one
-// is wanted (`QDebug d = qDebug();`, a function that takes one).
+// The beginning and the end of the macros of qt/debug.hpp. It records the pieces, or becomes a QDebug where
+// one is needed (`QDebug d = qDebug();`, a function that takes one).
 #pragma once
 
 #include <cstdarg>
@@ -10,16 +10,16 @@
 
 SP_DETAIL_BEGIN
 
-// Where a line stands, and what becomes of it.
+// The place of a line, and what happens to it.
 struct QtHead {
-    QtPlace* place = nullptr;  // null: nothing becomes of it
+    QtPlace* place = nullptr;  // null: nothing happens to it
     const char* function = nullptr;
     const char* category = nullptr;
     // Recorded at its place; its text recorded by a source of another category; its text given to Qt.
     static constexpr unsigned kRecords = 1, kOfAnother = 2, kGoesToQt = 4;
     unsigned fate = 0;
 
-    // `named` null: no category was named.
+    // `named` null: no category was given.
     SP_DETAIL_HOT static QtHead of(QtPlace& place, const char* function, const QLoggingCategory* named) {
         const QLoggingCategory* category = named != nullptr ? named : QLoggingCategory::defaultCategory();
         if (category != nullptr && !category->isEnabled(place.type)) return {};
@@ -43,13 +43,13 @@ struct QtHead {
         return is_category_of(place, name) ? of_its_own(place, function, name)
                                            : of_another(place, function, name);
     }
-    // The first category is the site's for ever: a copy, since it may not live so long.
+    // The first category stays the site's: it is copied, since it may not live so long.
     SP_DETAIL_COLD static bool is_category_of(QtPlace& place, const char* name) {
         const char* known = place.category.load(std::memory_order_acquire);
         if (known == nullptr) {
             char* copy = ::strdup(name);
             if (place.category.compare_exchange_strong(known, copy, std::memory_order_acq_rel)) {
-                // What cannot change is known by its address from now on.
+                // From now on a text that cannot change is recognized by its address.
                 if (is_read_only(name)) place.category_literal.store(name, std::memory_order_relaxed);
                 return true;
             }
@@ -57,7 +57,7 @@ struct QtHead {
         }
         return std::strcmp(known, name) == 0;
     }
-    // A message of another category than the first of its place: a text of a source of its own.
+    // A message with another category than the first of its place: a text from a source of its own.
     SP_DETAIL_COLD static QtHead of_another(QtPlace& place, const char* function, const char* name) {
         QtSource& source = source_of_another(place, function, name);
         const bool records = source.site.is_on(source.function, source.category);
@@ -76,7 +76,7 @@ struct QtHead {
     QMessageLogger logger() const {
         return {place->site.site.file, static_cast<int>(place->site.site.line), function, category};
     }
-    // Where the text goes besides the record of its place.
+    // Further receivers of the text, besides the record of its place.
     SP_DETAIL_COLD void deliver(const QString& text) const {
         if ((fate & kOfAnother) != 0)
             record_qt_text(source_of_another(*place, function, category).site, Kind::kLog, text);
@@ -100,10 +100,10 @@ struct QtHead {
         }
         qt_is_recorded = false;
     }
-    // A stream of Qt's own, whose message comes back to the handler.
+    // A stream of Qt's own; its message comes back to the handler.
     SP_DETAIL_COLD QDebug real() const {
         if (place == nullptr) {
-            // It may live longer than this thread: Qt's own of a category that is off, whatever rules say.
+            // It may outlive this thread: Qt's own of a category that is off, no matter what the rules say.
             static auto* const off = new QLoggingCategory("silverpoint.off");
             off->setEnabled(QtDebugMsg, false);
             return QMessageLogger().debug(*off);
@@ -131,11 +131,11 @@ struct QtHead {
     }
 };
 
-// A line as far as it is written: records when it ends. `Out` calls the operator << of the place where the
-// statement stands.
+// The part of a line that is written so far: it records when it ends. `Out` calls the operator << found at
+// the place of the statement.
 //
-// An exception out of an operator << of the program goes on, as it does with Qt; what was written until then
-// is recorded. So is what a statement has begun when an exception ends it.
+// An exception from the program's operator << propagates, as with Qt. What was written until then is
+// recorded, and so is what a statement has begun when an exception ends it.
 template <class Out, class Pieces, bool kSpace, bool kQuote>
 class QtLine {
     static constexpr bool kIsTyped = kQtWayOf<Pieces> == QtWay::kTyped;
@@ -159,19 +159,18 @@ class QtLine {
         }
     }
 
-    // --- In one statement: the type of the next line tells what has been written.
+    // --- In one statement: the type of the next line states what was written.
 
     template <std::size_t Length>
     SP_DETAIL_HOT auto operator<<(const char (&text)[Length]) && {
         return next<kSpace, kQuote>(QtLiteral<Length, kSpace>{text});
     }
-    // What may change is no literal.
+    // An array that may change is no literal.
     template <std::size_t Length>
     SP_DETAIL_HOT auto operator<<(char (&text)[Length]) && {
         return put_text(text);
     }
-    // (By value, as QDebug takes them: of bit fields and of constants without a definition there is no
-    // reference.)
+    // (By value, as QDebug takes them: bit fields, and constants without a definition, have no reference.)
     template <class T>
         requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
     SP_DETAIL_HOT auto operator<<(T value) && {
@@ -199,7 +198,7 @@ class QtLine {
         } else if constexpr (std::is_pointer_v<T> && Character<std::remove_cv_t<std::remove_pointer_t<T>>> &&
                              std::is_convertible_v<T, const void*> &&
                              !std::same_as<std::remove_cv_t<std::remove_pointer_t<T>>, char16_t>) {
-            // QDebug writes where it lies, and there need be no text.
+            // QDebug writes the address, and there need be no text.
             const void* address = value;
             return put<const void*, const void*>(address);
         } else {
@@ -254,14 +253,14 @@ class QtLine {
     bool autoInsertSpaces() { return real().autoInsertSpaces(); }
     void setAutoInsertSpaces(bool on) { real().setAutoInsertSpaces(on); }
     void swap(QDebug& other) & { real().swap(other); }
-    // (A copy of it may live longer than this, a reference must not.) One that is not held is a QDebug&&
-    // wherever that will do: what is no template is taken first.
+    // (A copy of it may outlive this, a reference must not.) One that is not held is a QDebug&& where that is
+    // enough: functions that are no templates come first.
     template <std::same_as<QDebug> Quantity>
     operator Quantity&() {
         return real();
     }
     operator QDebug&&() && { return std::move(real()); }
-#if defined(__clang__)  // GCC finds the way by the first, and would take this for what is not held, too
+#if defined(__clang__)  // GCC converts by the first, and would use this for values that are not held, too
     operator const QDebug&() & { return real(); }
 #endif
 
@@ -331,7 +330,7 @@ class QtLine {
     [[no_unique_address]] Pieces pieces_;
 };
 
-// Places in an order, by which `bad ? qWarning() : qDebug()` knows which of the two types becomes the other.
+// Ranks by which `bad ? qWarning() : qDebug()` decides which of the two types becomes the other.
 template <QtMsgType kType, unsigned kLine>
 using QtRank = std::integral_constant<unsigned, static_cast<unsigned>(kType) << 28 | kLine>;
 template <class Write, class Rank>
@@ -339,7 +338,7 @@ struct QtOut : Write {
     static constexpr unsigned kRank = Rank::value;
 };
 
-// What the macros call a member of. The names are those of the forms that Qt has.
+// The macros call its members. Their names are those of Qt's forms.
 template <class Write, class Rank>
 struct QtStart {
     QtPlace* place;
@@ -353,7 +352,7 @@ struct QtStart {
     SP_DETAIL_HOT Line message(const QLoggingCategory& category) const { return line(&category); }
     SP_DETAIL_HOT Line message(CategoryFunction category) const { return line(&category()); }
 
-    // (By value, as `...` takes them: of constants without a definition there is no reference.)
+    // (By value, as `...` takes them: constants without a definition have no reference.)
     template <class... Ts>
     SP_DETAIL_HOT void message(const char* text, Ts... args) const {
         formatted(nullptr, text, args...);

@@ -1,9 +1,10 @@
-// How QDebug writes a value, said in the value's signature: metadata `look` and `notation` (spec/wire.md,
-// section 10), so that readers show its text and the record holds the value alone.
+// States in the value's signature how QDebug writes it: metadata `look` and `notation` (spec/wire.md, section
+// 10). So readers show its text, and the record holds the value alone.
 //
-// Types that are here are recorded as they are: numbers, truth values, characters, texts, bytes, pointers,
-// points, sizes, rectangles, lines, margins, and containers and pairs of all these however nested; of
-// characters, Latin-1 and text behind pointers not, since some values of theirs look otherwise (shows_alike).
+// The types here are recorded with their own types: numbers, truth values, characters, texts, bytes,
+// pointers, points, sizes, rectangles, lines, margins. So are containers and pairs of these, nested to any
+// depth. Excluded are containers of characters, Latin-1 and text behind pointers: some of their values look
+// different (shows_alike).
 #pragma once
 
 #include <QByteArrayView>
@@ -188,10 +189,11 @@ struct QtLook<QHash<KeyOf, Content>, kQuote> : QtLookMap<"QHash", KeyOf, Content
 template <class KeyOf, class Content, bool kQuote>
 struct QtLook<QMultiHash<KeyOf, Content>, kQuote> : QtLookMap<"QMultiHash", KeyOf, Content, kQuote> {};
 
-// --- Values that look otherwise
+// --- Values that look different
 
-// Whether readers show of this value of such a type what QDebug writes. It takes char for Latin-1, writes
-// half a pair of surrogates as its code, and what is not printable in QLatin1String as it does in bytes.
+// Whether readers show this value of such a type as QDebug writes it. QDebug treats char as Latin-1, and
+// writes half a surrogate pair as its code. It writes unprintable characters in QLatin1String as it does in
+// bytes.
 SP_DETAIL_HOT bool shows_alike(char value) { return static_cast<unsigned char>(value) < 0x80; }
 SP_DETAIL_HOT bool shows_alike(char16_t value) { return (value & 0xF800) != 0xD800; }
 SP_DETAIL_HOT bool shows_alike(QChar value) { return shows_alike(value.unicode()); }
@@ -200,7 +202,7 @@ SP_DETAIL_HOT bool shows_alike(QLatin1String text) {
     for (const char unit : text) are_plain = are_plain && unit >= 0x20 && unit < 0x7F;
     return are_plain;
 }
-// Bytes that are no UTF-8 Qt shows one by one, and a mark of UTF-8 (U+FEFF) at the beginning not at all.
+// Qt shows invalid UTF-8 byte by byte, and hides a byte order mark (U+FEFF) at the beginning.
 SP_DETAIL_COLD bool is_utf8_for_qt(std::string_view text) {
     const auto size = static_cast<qsizetype>(text.size());
     return QString::fromUtf8(text.data(), size).toUtf8() == QByteArray::fromRawData(text.data(), size);
@@ -264,7 +266,7 @@ struct Codec<Looked<T, kQuote>> {
     }
 };
 
-// A value of which the text is known that QDebug has written: readers show the text, the value is there.
+// A value whose QDebug text is known: readers show the text, and the value is recorded too.
 template <class T>
 struct WrittenValue {
     TextRef<char16_t> text;
@@ -297,7 +299,7 @@ struct CutBefore<WrittenValue<T>> {
     static constexpr bool is_cut(const WrittenValue<T>& of) { return Inner::is_cut(of.value); }
 };
 
-// The text alone, of what nobody knows to record.
+// The text alone, of a value of an unknown type.
 struct WrittenText {
     TextRef<char16_t> value;
 };

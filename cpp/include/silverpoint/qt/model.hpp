@@ -1,20 +1,19 @@
-// Records as a model of Qt's (Qt 6, Core only): a table of millions of rows of which only those that are
-// shown are in memory, with the values of each as a tree beneath it. Link silverpoint::logger (CMake) or
-// -lsilverpoint.
+// Records as a Qt model (Qt 6, Core only): a table of millions of rows, with the values of each as a tree
+// beneath it. Only the rows that are shown are in memory. Link silverpoint::logger (CMake) or -lsilverpoint.
 //
-//   silverpoint::qt::records_model model;
-//   QString error;
-//   if (!model.open({"app.silver"}, {.follow = true}, &error)) …
-//   QTableView view;
-//   view.setModel(&model);
-//   if (!model.set_filter("-l warn", &error)) …               // as silverpoint cat takes it, or "id=7"
+//     silverpoint::qt::records_model model;
+//     QString error;
+//     if (!model.open({"app.silver"}, {.follow = true}, &error)) …
+//     QTableView view;
+//     view.setModel(&model);
+//     if (!model.set_filter("-l warn", &error)) …               // as silverpoint cat takes it, or "id=7"
 //
-// A thread of the model's numbers and fetches records; rows are inserted as they come. What has not been
-// fetched when a view asks is empty for the moment, and dataChanged says when it is there: the GUI's thread
-// waits for nothing, but when files are opened, or the model is destroyed, for the piece that is just being
-// read. Where that is not wanted (exports, tests), set_waiting(true) makes data() wait.
+// A thread of the model numbers and fetches records; rows are inserted as they come. A row that is not
+// fetched yet is empty, and dataChanged announces it when it is there. So the GUI thread does not wait. The
+// exceptions: opening files, and destroying the model while a piece is just being read. Where empty rows are
+// not acceptable (exports, tests), set_waiting(true) makes data() wait.
 //
-// Everything is used in the thread in which the model was made.
+// Use everything in the thread in which the model was made.
 #pragma once
 
 #include <QtCore/QAbstractItemModel>
@@ -52,9 +51,8 @@ class records_model : public QAbstractItemModel {
     /// Besides Qt::DisplayRole (text) and Qt::ToolTipRole (times with their date, places with their
     /// directories, messages; see tip()).
     enum role {
-        /// What stands there, typed: a QDateTime, a number, a QString, of values also lists and maps of such.
-        /// Of
-        /// a map in which a key is there twice: a list of pairs, each a list of key and value.
+        /// The content, typed: a QDateTime, a number, a QString; values may also be lists and maps of these.
+        /// A map in which a key occurs twice is a list of pairs, each a list of key and value.
         value_role = Qt::UserRole + 1,
         /// In each column of a record: its level, 0 trace to 5 fatal.
         level_role,
@@ -66,19 +64,19 @@ class records_model : public QAbstractItemModel {
 
     explicit records_model(QObject* parent = nullptr) : QAbstractItemModel(parent) {}
 
-    /// Opens files, in place of what was open. False: the text says why, and everything is as before.
+    /// Opens files, in place of what was open. False: the text has the reason, and everything is as before.
     bool open(const QStringList& files, reading::options how = {}, QString* error = nullptr) {
         return use_if(static_cast<open_call>(&reading::reader::open), files, how, error);
     }
-    /// Looks at programs that run: process ids, or patterns of processes' names; none: all that record.
+    /// Observes running programs: process ids, or patterns of processes' names; none: all that record.
     bool open_live(const QStringList& targets, reading::options how = {}, QString* error = nullptr) {
         return use_if(static_cast<open_call>(&reading::reader::live), targets, how, error);
     }
-    /// Shows what a reader reads that was opened elsewhere: in a thread, where that takes long.
+    /// Shows the records of a reader that was opened elsewhere: in a thread, if that takes long.
     void use(reading::reader reader) {
         is_changing_ = true;
         beginResetModel();
-        // A filter that was set before anything was open is for what is opened first.
+        // A filter that was set before anything was open applies to what is opened first.
         if (reader_) {
             filter_.clear();
             reader_->end();
@@ -94,8 +92,8 @@ class records_model : public QAbstractItemModel {
     }
 
     /// Shows only what a filter selects: `-l warn -c net`, as silverpoint cat takes it, or an expression.
-    /// Rows come as they are found. Before anything is open: of what is opened first. False: the text says
-    /// what is wrong and where, and everything is as before.
+    /// Rows come as they are found. If nothing is open yet, the filter applies to what is opened first.
+    /// False: the text says what is wrong and where, and everything is as before.
     bool set_filter(const QString& filter, QString* error = nullptr) {
         std::string why;
         if (!reading::check_filter(filter.toStdString(), why)) {
@@ -122,7 +120,7 @@ class records_model : public QAbstractItemModel {
     [[nodiscard]] reading::state state() const { return state_; }
     /// Whether data() waits for what has not been fetched.
     void set_waiting(bool waits) { waits_ = waits; }
-    /// Called whenever rows or the state have changed, and with what was found to be missing or damaged.
+    /// Called whenever rows or the state have changed, and with reports of missing or damaged data.
     void on_change(std::function<void(const QStringList& messages)> call) { on_change_ = std::move(call); }
     /// Whether the record of a row has been fetched.
     [[nodiscard]] bool is_fetched(int row) const { return find(row) != nullptr; }
@@ -137,8 +135,8 @@ class records_model : public QAbstractItemModel {
     [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override {
         return parent.isValid() ? 3 : columns;
     }
-    /// A record may always have values beneath it: whether it has any is known when they are fetched, or
-    /// cannot be any more.
+    /// A record may always have values beneath it. Whether it has any is known when they were fetched, or
+    /// cannot be fetched any more.
     [[nodiscard]] bool hasChildren(const QModelIndex& parent = {}) const override {
         if (!parent.isValid()) return rows_ > 0;
         if (parent.column() != 0) return false;
@@ -149,13 +147,13 @@ class records_model : public QAbstractItemModel {
         return parent.isValid() && parent.column() == 0 && is_record(parent) &&
                shape_of(parent.row()) == nullptr && !is_lost(parent.row());
     }
-    /// Fetches the values of a record; they are inserted when they are there. Those of 10,000 records are
-    /// kept: then the ones that were fetched first are removed, but for those of which there is a persistent
-    /// index (as views have of what is unfolded, or selected), and can be fetched again.
+    /// Fetches the values of a record; they are inserted when they are there. The values of 10,000 records
+    /// are kept. Beyond that the ones that were fetched first are removed, and can be fetched again. Those
+    /// with a persistent index stay (views hold one for what is unfolded or selected).
     void fetchMore(const QModelIndex& parent) override {
         if (!canFetchMore(parent)) return;
         auto run = wanted(parent.row());
-        // Within another change, of which somebody is just being told, there must be none.
+        // Not allowed within another change that is just being announced.
         if (run && !is_changing_) return insert_shape(parent.row(), *run);
         if (!run && is_lost(parent.row())) return;
         if (std::find(awaited_.begin(), awaited_.end(), parent.row()) == awaited_.end())
@@ -203,8 +201,8 @@ class records_model : public QAbstractItemModel {
         return section >= 0 && section < columns ? QVariant(QLatin1String(names[section])) : QVariant();
     }
 
-    /// A text as a tool tip: the beginning of a long one. Qt takes texts with tags for rich text: such a one
-    /// comes as HTML that shows what it is. With `<` it is HTML, without it is the text.
+    /// A text as a tool tip: the beginning of a long one. Qt takes texts with tags for rich text. So a text
+    /// with `<` becomes HTML that shows it. Other texts stay as they are.
     [[nodiscard]] static QString tip(QString text) {
         if (text.size() > tip_most)
             text = text.left(tip_most - (text.at(tip_most - 1).isHighSurrogate() ? 1 : 0)) + QChar(0x2026);
@@ -217,7 +215,7 @@ class records_model : public QAbstractItemModel {
     using open_call = reading::reader (*)(const std::vector<std::string>&, reading::options, std::string&);
     // Runs that are kept; each has a few hundred records, or 16 MiB.
     static constexpr std::size_t runs_most = 48;
-    // Records whose values have been fetched, but for those of which somebody keeps an index.
+    // Records whose values were fetched, except those with a persistent index.
     static constexpr std::size_t shapes_most = 10'000;
     // Characters of a tool tip.
     static constexpr int tip_most = 500;
@@ -282,7 +280,7 @@ class records_model : public QAbstractItemModel {
             }
         return nullptr;
     }
-    // The same; asks for it where it is not there.
+    // The same; requests it if it is not there.
     [[nodiscard]] std::shared_ptr<const detail::run> wanted(int row) const {
         if (auto known = find(row)) return known;
         if (!reader_ || row >= rows_) return nullptr;
@@ -298,24 +296,24 @@ class records_model : public QAbstractItemModel {
             before = next;
         }
     }
-    // From where to read for the sake of a row that is not there. Nothing: it cannot be read any more.
+    // From where to read to get a row that is not there. Nothing: it cannot be read any more.
     [[nodiscard]] std::optional<std::uint64_t> next_for(int row) const {
         const auto number = static_cast<std::uint64_t>(row);
-        // What stands beside it will be asked for next; where records are large, fewer come at a time.
+        // The rows beside it will be requested next; if records are large, fewer come at a time.
         const auto begin = number - number % detail::model_reader::run_size;
         std::uint64_t next = begin;
         for (const auto& run : runs_)
             if (run->first <= number && run->first >= begin && run->end() <= number)
                 next = std::max(next, run->end());
         if (!lost_.contains(next)) return next;
-        // What stands before it has been lost: it may be there itself.
+        // The row before it was lost: this one may be there.
         if (!lost_.contains(number)) return number;
         return std::nullopt;
     }
     [[nodiscard]] bool is_lost(int row) const {
         return !lost_.empty() && lost_.contains(static_cast<std::uint64_t>(row)) && !find(row);
     }
-    // Takes runs; what is to be told about them, and everything else, waits for the event loop.
+    // Accepts runs. Announcing them, and everything else, waits for the event loop.
     void keep(detail::news got) const {
         for (auto& message : got.messages) untold_.messages.push_back(std::move(message));
         if (got.generation != generation_) return;
@@ -331,7 +329,7 @@ class records_model : public QAbstractItemModel {
         if (runs_.size() > runs_most) runs_.pop_back();
     }
 
-    // In the event loop: what the thread has to tell.
+    // In the event loop: announces what the thread reports.
     void take(const detail::news& got) {
         const detail::news before = std::exchange(untold_, {});
         if (got.generation == generation_) show(got, before);
@@ -342,8 +340,8 @@ class records_model : public QAbstractItemModel {
     }
     void show(const detail::news& got, const detail::news& before) {
         const int count = static_cast<int>(std::min<std::uint64_t>(got.count, INT_MAX));
-        // First, since whoever is told may set another filter, or another reader: then the rest is of rows
-        // that are no more.
+        // First, since the receiver may set another filter or another reader: then the rest concerns rows
+        // that no longer exist.
         state_ = got.state;
         for (const auto& run : got.runs) remember(run);
         if (count > rows_) {
@@ -360,13 +358,13 @@ class records_model : public QAbstractItemModel {
         if (got.generation == generation_) evict();
     }
     void tell(const detail::run& run) {
-        // Of what is lost its row: it has no values.
+        // The row of a lost record: it has no values.
         const std::uint64_t end = run.records.empty() ? run.first + 1 : run.end();
         if (end > static_cast<std::uint64_t>(rows_)) return;
         const int first = static_cast<int>(run.first), last = static_cast<int>(end) - 1;
         emit dataChanged(index(first, 0), index(last, columns - 1));
     }
-    // Inserts what was to be inserted when it is there.
+    // Inserts pending values when they are there.
     void insert_awaited() {
         const std::uint64_t generation = generation_;
         for (const int row : std::exchange(awaited_, {})) {
@@ -387,7 +385,7 @@ class records_model : public QAbstractItemModel {
         opened_.push_back(row);
         if (count > 0) endInsertRows();
         is_changing_ = false;
-        // Not at once: a view that lays itself out fetches, and must find nothing removed meanwhile.
+        // Not at once: a view fetches while it lays itself out, and must find nothing removed meanwhile.
         if (shapes_.size() > shapes_most) reader_->poke();
     }
     // Removes the values that were fetched first, a tenth at a time.
@@ -500,11 +498,11 @@ class records_model : public QAbstractItemModel {
     std::function<void(const QStringList&)> on_change_;
     // The one used last is the first.
     mutable std::list<std::shared_ptr<const detail::run>> runs_;
-    // What came while data() waited.
+    // Runs that came while data() waited.
     mutable detail::news untold_;
     std::unordered_map<int, std::unique_ptr<detail::shape>> shapes_;
     std::deque<int> opened_;  // those of shapes_: the one opened first is the first
-    // Numbers from which nothing could be read.
+    // Numbers for which nothing could be read.
     mutable std::unordered_set<std::uint64_t> lost_;
     // Records whose values are to be inserted when they are there.
     std::vector<int> awaited_;

@@ -1,5 +1,5 @@
-// The thread that reads for a model: numbers records while they come, and fetches those that are to be shown.
-// The GUI's thread asks, and is told by one posted event however much there is to tell; it waits only where
+// The thread that reads for a model: it numbers records while they come, and fetches those that are to be
+// shown. The GUI's thread requests, and gets one posted event for any number of reports. It waits only where
 // it wants to.
 #pragma once
 
@@ -23,14 +23,14 @@
 
 namespace silverpoint::qt::detail {
 
-// Records that were read together: those from `first` on. None: that one cannot be read any more.
+// Records that were read together, from `first` on. None: that one cannot be read any more.
 struct run {
     std::uint64_t first = 0;
     reading::records records;
     [[nodiscard]] std::uint64_t end() const noexcept { return first + records.size(); }
 };
 
-// What the thread has to tell.
+// The thread's reports.
 struct news {
     std::uint64_t generation = 0;  // of the filter
     std::uint64_t count = 0;
@@ -44,7 +44,7 @@ class model_reader : public QObject {
     // Records that are fetched at a time.
     static constexpr std::size_t run_size = 256;
 
-    // `tell` is called by this object's event loop.
+    // This object's event loop calls `tell`.
     model_reader(reading::reader reader, std::uint64_t generation, std::function<void()> tell)
         : reader_(std::move(reader)), tell_(std::move(tell)), generation_(generation) {
         news_.generation = generation;
@@ -59,7 +59,7 @@ class model_reader : public QObject {
     model_reader(const model_reader&) = delete;
     model_reader& operator=(const model_reader&) = delete;
 
-    // Nothing is read, and nothing told, any more. Waits for the piece that is being read.
+    // From now on nothing is read or reported. Waits for the piece that is being read.
     void end() {
         if (!thread_.joinable()) return;
         {
@@ -71,13 +71,12 @@ class model_reader : public QObject {
         QCoreApplication::removePostedEvents(this);
     }
 
-    // From now on what this filter selects; it must be one. What was asked for before is not fetched any
-    // more.
+    // From now on this filter selects; it must be valid. Earlier requests are dropped.
     void filter(std::string text, std::uint64_t generation) {
         const std::lock_guard lock(mutex_);
         filter_ = std::move(text);
         is_new_filter_ = true;
-        // What is damaged is worth knowing whatever the filter is.
+        // Damage is reported no matter what the filter is.
         std::vector<std::string> messages = std::move(news_.messages);
         news_ = {};
         news_.messages = std::move(messages);
@@ -86,7 +85,7 @@ class model_reader : public QObject {
         changed_.notify_all();
     }
 
-    // Fetches the record of this number, and those after it. What was asked for last comes first.
+    // Fetches the record of this number, and those after it. The latest request comes first.
     void want(std::uint64_t number) {
         const std::lock_guard lock(mutex_);
         if (is_busy_ && busy_with_ == number && busy_in_ == generation_) return;
@@ -97,22 +96,22 @@ class model_reader : public QObject {
         changed_.notify_all();
     }
 
-    // Tells something soon, though nothing may be new.
+    // Reports soon, even if nothing is new.
     void poke() {
         const std::lock_guard lock(mutex_);
         post();
     }
 
-    // What is new, at once.
+    // Reports news at once.
     news take() {
         const std::lock_guard lock(mutex_);
         return take_news();
     }
-    // The same, after the record of this number has come, if it can be had.
+    // The same, after the record of this number has come, if it can be read.
     news wait_for(std::uint64_t number) {
         want(number);
         std::unique_lock lock(mutex_);
-        if (!thread_.joinable()) return take_news();  // nobody would fetch it
+        if (!thread_.joinable()) return take_news();  // it would never be fetched
         fetched_.wait(lock, [&] {
             for (const std::uint64_t waits : wanted_)
                 if (waits == number) return false;
@@ -133,11 +132,11 @@ class model_reader : public QObject {
     }
 
   private:
-    // Requests that wait; who scrolls past has no use for old ones.
+    // Pending requests; old ones are useless when the user scrolls past.
     static constexpr std::size_t wanted_most = 64;
-    // A slice of numbering: others wait no longer for the reader.
+    // A slice of numbering: others do not wait longer than this for the reader.
     static constexpr std::chrono::milliseconds slice{10};
-    // Between two looks at what may grow.
+    // Between two checks of what may grow.
     static constexpr std::chrono::milliseconds look{50};
 
     static QEvent::Type type() {
@@ -158,7 +157,7 @@ class model_reader : public QObject {
         if (!std::exchange(is_posted_, true)) QCoreApplication::postEvent(this, new QEvent(type()));
     }
 
-    // With the lock. The same again is not said twice.
+    // With the lock. The same text is not reported twice.
     void say(std::string message) {
         if (news_.messages.empty() || news_.messages.back() != message)
             news_.messages.push_back(std::move(message));
@@ -177,7 +176,7 @@ class model_reader : public QObject {
                 std::string error;
                 reader_.filter(text, error);
                 lock.lock();
-                // Another one may have come meanwhile.
+                // Another request may have come meanwhile.
                 state = reading::state::more;
                 tries = {};
                 continue;

@@ -23,7 +23,7 @@ inline QString string_of(std::string_view text) {
 
 inline QVariant variant_of(const reading::value& value);
 
-// Of a map in which a key is there twice: its pairs, each a list of key and value.
+// For a map in which a key occurs twice: its pairs, each a list of key and value.
 inline QVariantList pairs_of(const reading::value& map) {
     QVariantList pairs;
     for (const auto within : map.children())
@@ -76,8 +76,8 @@ inline QVariant variant_of(const reading::value& value) {
     }
 }
 
-// The values of one record, with the way back from each to what it is within. They are copied: the others
-// that were read with it need not stay.
+// The values of one record, with the way back from each to what it is within. They are copied: the other
+// records that were read with it need not stay.
 struct shape {
     struct node {
         int parent = -1;  // none: it is an argument or a field

@@ -1,4 +1,4 @@
-// An object as records have it: class, name and address, or nothing.
+// An object in a record: class, name and address, or nothing.
 #pragma once
 
 #include <QObject>
@@ -8,7 +8,7 @@
 
 SP_DETAIL_BEGIN
 
-// What a record has of an object, asked once.
+// What a record holds of an object, queried once.
 struct ObjectPointer {
     const QObject* object = nullptr;
     std::string_view class_name = {};

@@ -49,7 +49,7 @@ struct Codec<std::unique_ptr<Class, Deleter>> : CodecAs<std::unique_ptr<Class, D
 template <ObjectClass Class>
 struct Codec<std::shared_ptr<Class>> : CodecAs<std::shared_ptr<Class>, OfObject> {};
 
-// The others of Qt's pointers: what such a one points to, looked at once.
+// Qt's other pointers: the object behind the pointer, read once.
 template <class Class>
 struct OwnedRef {
     const Class* to;

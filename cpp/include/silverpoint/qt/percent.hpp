@@ -1,5 +1,5 @@
-// The printf forms of qDebug(): arguments with their types where the text is a literal whose conversions mean
-// here what they mean to QString::vasprintf; else the text that it makes.
+// The printf forms of qDebug(). Arguments keep their types if the text is a literal whose conversions mean
+// here the same as for QString::vasprintf. Otherwise the text is recorded that it makes.
 #pragma once
 
 #include <cstdarg>
@@ -19,7 +19,7 @@ inline QString format_qt(const char* text, ...) {
     return made;
 }
 
-// What goes through `...`: arrays as pointers, all else as it is.
+// What passes through `...`: arrays as pointers, everything else as it is.
 template <class T>
 constexpr auto pass_qt(const T& value) {
     return value;
@@ -29,9 +29,10 @@ constexpr const T* pass_qt(const T (&value)[Length]) {
     return value;
 }
 
-// Whether arguments of these types may be recorded for a text: d i u o x X c e E f F g G s, without `*`.
-// Where Qt does otherwise than C they may not: `h`, precisions of integers and texts, `#` of integers, signs
-// of unsigned ones, widths of texts (Qt counts characters).
+// Whether arguments of these types may be recorded for a text. Its conversions may be d i u o x X c e E f F g
+// G s, without `*`. Conversions that Qt handles differently from C are not allowed: `h`, precisions of
+// integers and texts, `#` of integers, signs of unsigned ones, widths of texts (Qt counts characters).
+// characters).
 template <class... Ts>
 bool suits_qt(std::string_view text) {
     constexpr std::size_t count = sizeof...(Ts);
@@ -89,7 +90,7 @@ bool suits_qt(std::string_view text) {
     return next == count;
 }
 
-// Values that Qt shows otherwise: no text, of which it shows nothing, and characters (look.hpp).
+// Values that Qt shows differently: no text, of which it shows nothing, and characters (look.hpp).
 template <class T>
 SP_DETAIL_HOT bool passes_alike([[maybe_unused]] const T& value) {
     if constexpr (std::same_as<T, char*> || std::same_as<T, const char*>) {
@@ -104,7 +105,7 @@ SP_DETAIL_HOT bool passes_alike([[maybe_unused]] const T& value) {
     }
 }
 
-// A floating-point number that Qt rounds: what lies in the middle away from zero, and a zero has no sign.
+// A floating-point number that Qt rounds: a value in the middle away from zero; zero has no sign.
 struct QtRounded {
     double value;
 };
@@ -116,7 +117,7 @@ struct Codec<QtRounded> {
     static constexpr std::size_t size(const QtRounded&) { return fixed; }
     SP_DETAIL_HOT static char* put(char* out, const QtRounded& of) { return put_bytes(out, of.value); }
 };
-// What is recorded of an argument: numbers and characters as they are passed.
+// The recorded form of an argument: numbers and characters as they are passed.
 template <class T>
 SP_DETAIL_HOT const T& as_qt_takes(const T& value) {
     return value;
@@ -130,7 +131,7 @@ SP_DETAIL_HOT QtRounded as_qt_takes(const float& value) { return {static_cast<do
 template <class T>
 using QtPercentOf = std::remove_cvref_t<decltype(as_qt_takes(std::declval<const T&>()))>;
 
-// (By value: of what it refers to the length of a literal would not be known to the compiler any more.)
+// (By value: by reference the compiler would lose the length of a literal.)
 template <class... Ts>
 SP_DETAIL_COLD void record_unusual_qt_percent(QtPlace& place, const char* text, Ts... args) {
     StreamSite& site = place.site;

@@ -1,14 +1,14 @@
-// What qDebug() << a << b becomes (qt/debug.hpp): a type that names its pieces, and one record when the
-// statement ends. Literals and spaces are the site's template; values are recorded with their types and their
-// look (qt/look.hpp).
+// The type of qDebug() << a << b (qt/debug.hpp). It names its pieces, and makes one record when the statement
+// ends. Literals and spaces are the site's template; values are recorded with their types and their look
+// (qt/look.hpp).
 //
-// Three ways, known when the program is compiled:
-//   - only types of look.hpp: nothing is formatted (but where a value looks otherwise: shows_alike);
-//   - others among them: QDebug writes all, and the record has for such a piece its text beside the value.
-//   When
-//     an operator << leaves the stream in another state than it was (no spaces, another base), the record is
-//     the text of the whole;
-//   - manipulators (Qt::hex, qSetFieldWidth, verbosity): the same, with the text of every piece.
+// There are three ways, chosen at compile time:
+// - Only types of look.hpp: nothing is formatted (except where a value looks different: shows_alike).
+// - Others among them: QDebug writes everything, and the record has the text of such a piece beside its
+// value.
+//   If an operator << leaves the stream in another state (no spaces, another base), the record is the text of
+//   the whole.
+// - Manipulators (Qt::hex, qSetFieldWidth, verbosity): the same, with the text of every piece.
 #pragma once
 
 #include <QDebug>
@@ -47,8 +47,8 @@ template <std::size_t Length, bool kSpace>
 struct QtLiteral {
     const char (&text)[Length];
 };
-// A T, kept as `Kept`. `Out` calls the operator << that is found where the statement stands, for types that
-// are not in look.hpp; else it is void.
+// A T, kept as `Kept`. For types that are not in look.hpp, `Out` calls the operator << found at the place of
+// the statement; otherwise it is void.
 template <class T, bool kSpace, bool kQuote, class Kept, class Out>
 struct QtValue {
     Kept value;
@@ -75,7 +75,7 @@ struct QtQuoteMark {
 
 enum class QtWay { kTyped, kMixed, kWritten };
 
-// Whether everything within can be recorded.
+// Whether everything inside can be recorded.
 template <class T>
 constexpr bool records_whole() {
     if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_pointer_v<T> || Described<T>) {
@@ -194,7 +194,7 @@ void write_qt(QDebug& out, const QtManipulator<Thing>& piece) {
 inline void write_qt(QDebug& out, const QtVerbosity& piece) { out.verbosity(piece.level); }
 inline void write_qt(QDebug& out, const QtReset&) { out.resetFormat(); }
 
-// Whether a stream is still in the state that it had: by what it writes of some values.
+// Whether a stream is still in its earlier state: checked by how it writes some values.
 SP_DETAIL_COLD bool is_unchanged_qt(QDebug& out, QString& text, bool spaces, bool quotes) {
     const auto probe = [](QDebug& to) { to << 255 << 0.123456789 << QStringLiteral("\""); };
     const qsizetype before = text.size();
@@ -221,7 +221,7 @@ struct QtWritten {
         made.write_all(pieces...);
         return made;
     }
-    // May throw what an operator << of the program throws: `all` is what was written until then.
+    // May throw what the program's operator << throws: `all` is what was written until then.
     void write_all(const Pushed&... pieces) {
         QDebug out(&all);
         [[maybe_unused]] std::size_t number = 0;
@@ -289,7 +289,7 @@ class QtTemplate {
     template <QtWay kWay, class T, bool kSpace, bool kQuote, class Kept, class Out>
     void add(const QtValue<T, kSpace, kQuote, Kept, Out>&) {
         put("{}");
-        // (What QDebug has written has its space within.)
+        // (QDebug's text already contains its space.)
         if (kSpace && kWay != QtWay::kWritten && QtLook<T, kQuote>::kIsThere) put(" ");
     }
     template <QtWay kWay>
@@ -421,8 +421,8 @@ SP_DETAIL_HOT bool show_alike_in_qt(const Pushed&... pieces) {
     return (shows_alike_in_qt(pieces) && ...);
 }
 
-// Whether the literals are such (templates are UTF-8; one in another encoding is a text among others); they
-// are noted for the site then, by the one thread that completes it.
+// Whether the literals are usable (templates are UTF-8; a literal in another encoding is recorded as text).
+// If so they are noted for the site, by the one thread that completes it.
 template <class... Pushed>
 SP_DETAIL_COLD bool note_qt_literals(StreamSite& site, const Pushed&... pieces) {
     [[maybe_unused]] unsigned number = 0;
@@ -443,11 +443,11 @@ template <class... Pushed>
 inline char kQtShape = 0;
 inline char kQtBusy = 0;
 
-// Completes a place for records of this shape by `complete`, in the first thread that asks; the others wait a
-// moment for it. Says whether the place is complete for this shape.
+// Completes a place for records of this shape by `complete`, in the first thread that asks; other threads
+// wait a moment for it. Returns whether the place is complete for this shape.
 //
-// Not while an exception is under way: the statement may have ended before its last piece, and the place
-// would be complete for a part of itself for ever.
+// Not while an exception is being handled. The statement may have ended before its last piece, and the place
+// would stay complete for a part of it.
 template <class Complete>
 SP_DETAIL_COLD bool complete_qt(QtPlace& place, const void* shape, const Complete& complete) {
     const void* known = place.shape.load(std::memory_order_acquire);
@@ -480,7 +480,7 @@ SP_DETAIL_HOT void record_qt_pieces(const Site& site, const Written& written, co
         pieces...);
 }
 
-// Whether a place is ready for records of these pieces, by the literals that they have.
+// Whether a place is ready for records of these pieces, judged by their literals.
 template <QtWay kWay, class Written, class... Pushed>
 SP_DETAIL_COLD bool is_ready_for_qt(QtPlace& place, const Pushed&... pieces) {
     StreamSite& site = place.site;
@@ -494,7 +494,7 @@ SP_DETAIL_COLD bool is_ready_for_qt(QtPlace& place, const Pushed&... pieces) {
     return is_complete && (kWay == QtWay::kWritten || are_known_qt_literals(site, pieces...));
 }
 
-// The first record of a place, and every one whose literals are not those of the first.
+// The first record of a place, and every record whose literals differ from the first one's.
 template <class... Pushed>
 SP_DETAIL_COLD void record_unusual_qt(QtPlace& place, const Pushed&... pieces) {
     if (show_alike_in_qt(pieces...) && is_ready_for_qt<QtWay::kTyped, Nothing>(place, pieces...))

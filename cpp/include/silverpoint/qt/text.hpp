@@ -1,4 +1,4 @@
-// Texts of Qt: in the encoding that they have. UTF-16 is copied as it is, and becomes UTF-8 when it is read.
+// Qt's texts, in their own encoding. UTF-16 is copied as it is, and becomes UTF-8 when it is read.
 //
 // Latin-1 is stored as UTF-8: pure ASCII is a copy, other characters are widened as they are packed.
 #pragma once
@@ -23,7 +23,7 @@ struct Utf16 {
     static Ref of(QStringView text) { return {text.utf16(), static_cast<std::size_t>(text.size())}; }
 };
 
-// A codec by that of another type, which `As::of` makes of a value at no cost.
+// A codec that uses another type's, which `As::of` makes of a value at no cost.
 template <class T, class As>
 struct CodecAs {
     using Ref = decltype(As::of(std::declval<const T&>()));
@@ -155,7 +155,7 @@ struct Codec<MadeText> {
     }
 };
 
-// A codec by the text that `Make::text` makes: it is made once for a record's argument.
+// A codec that uses the text of `Make::text`: it is made once for a record's argument.
 template <class T, class Make>
 struct MadeTextCodec {
     using Like = std::u16string_view;

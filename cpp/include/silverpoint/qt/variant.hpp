@@ -1,9 +1,9 @@
-// Values whose types are known only when the program runs: QVariant, with what is in it, and JSON.
+// Values whose types are known only at run time: QVariant, with its content, and JSON.
 //
-// Each is one item that carries its types itself (CBOR, type `v`), made on the stack, of 4,000 bytes at most:
-// a text that is longer ends with `…`, bytes are cut, and the record is marked as cut for either; a container
-// that is larger is recorded less deep. Containers within containers 8 deep, beyond that `…`. A value of a
-// type that nobody here knows is its text where Qt can convert it to a QString, else the name of its type.
+// Each is one item that carries its types itself (CBOR, type `v`). It is made on the stack and has at most
+// 4,000 bytes. A longer text ends with `…`, longer bytes are cut, and the record is marked as cut. A larger
+// container is recorded less deep. Containers may be nested 8 deep; beyond that stands `…`. A value of an
+// unknown type is recorded as text if Qt can convert it to a QString, otherwise as the name of its type.
 #pragma once
 
 #include <QDate>
@@ -39,7 +39,7 @@ struct ItemCodec {
     static constexpr bool kIsWhole = true;
     static constexpr std::size_t fixed = kVaries;
     static constexpr void sign(Signer& out) { out.add('v'); }
-    // False when something is missing for lack of room.
+    // False: something is missing for lack of room.
     static bool fill(Item& item, const T& value) {
         return fill_item(item, [&](CborWriter& out) { return Codec<T>::put_cbor(out, value); });
     }
