@@ -139,10 +139,11 @@ impl Collector {
         self.sessions.iter().filter_map(|session| session.observed.nudge()).collect()
     }
 
-    /// Other directives than [`AttachMode`] had, for the sessions that it has and for those that come. What they were before the collector came is put back all the same.
+    /// Changes the directives of [`AttachMode`], for present and future sessions. The directives from before
+    /// the collector are restored all the same.
     ///
     /// # Errors
-    /// The first session that cannot be told; the others are.
+    /// The first session that cannot be changed; the others are.
     pub fn set_directives(&mut self, text: &str) -> Result<(), ObserveError> {
         let Some(mode) = &mut self.attach else { return Ok(()) };
         mode.directives = Some(text.to_owned());
@@ -261,7 +262,8 @@ impl Collector {
         }
     }
 
-    /// Lets the next pass begin with the first ring of each session, whatever it was about to look at: what is there now is stored when a pass from then on finds nothing, and is settled.
+    /// The next pass begins with the first ring of each session, wherever the last one stopped. Then
+    /// everything that exists now is stored when a pass finds nothing, and is settled.
     pub fn begin_anew(&mut self) {
         for session in &mut self.sessions {
             (session.sweep.next, session.is_idle) = (0, false);
@@ -295,7 +297,7 @@ impl Collector {
             if session.is_sleeping != asleep {
                 session.is_sleeping = asleep;
                 newly |= asleep;
-                // A session that cannot be told is found out by the next pass.
+                // The next pass finds a session for which this fails.
                 let _ = session.observed.set_sleeping(asleep);
             }
         }
@@ -397,7 +399,8 @@ impl Collector {
                 match self.take(index, name) {
                     Ok(true) => {}
                     Ok(false) => self.watched[index].refuse(name),
-                    // Or half of it is: whoever had stored it whole was killed while he removed it.
+                    // Or half of it is there: the process that had stored it completely was killed while it
+                    // removed it.
                     Err(ObserveError::Gone) => self.finish_removal(index, name),
                     Err(error) => {
                         // What the system refuses (descriptors, memory) may be had later; what is wrong with a session stays wrong.
@@ -458,7 +461,8 @@ impl Collector {
         }
         let state =
             if self.failing.is_some() { collector_state::SINK_FULL } else { collector_state::COLLECTING };
-        // Also of one that is killed before anything of it is stored, whoever comes finds where that would have been.
+        // Even if this one is killed before anything is stored, its successor finds where that would have
+        // been.
         let taken = session.write_intent(&self.sink.trace.intent());
         if let Err(error) = taken.and_then(|()| announce(&mut session, state)) {
             // Nothing of a session that is not taken may stay changed.
@@ -574,7 +578,7 @@ impl Collector {
 
     /// What a session holds when the collector leaves.
     fn drain_last(&mut self, session: &mut Session) -> Result<(), PassError> {
-        // From the first ring on, whatever sweep was under way.
+        // From the first ring on, even if a sweep was under way.
         (session.sweep.next, session.sweep.all_wanted, session.is_idle) = (0, true, false);
         session.write_kept_back();
         let mut whole = 0;
@@ -596,7 +600,7 @@ impl Collector {
         self.sink.flush(session)
     }
 
-    /// Puts the session's bytes back and wakes whoever waits.
+    /// Restores the session's bytes and wakes all waiters.
     fn give_back(&mut self, session: &Session, is_stored: bool) -> Result<(), ObserveError> {
         let observed = &session.observed;
         match &session.saved {

@@ -46,8 +46,8 @@ pub enum Existing {
     Refuse,
 }
 
-/// The trace file. Rotation renames the current file `NAME.silver` to `NAME.N.silver` (N counts up; higher is later) and begins a new `NAME.silver`: the
-/// configured name is always the newest part.
+/// The trace file. Rotation renames the current file `NAME.silver` to `NAME.N.silver` (N counts up; higher is
+/// later) and begins a new `NAME.silver`. So the configured name is always the newest part.
 #[derive(Clone, Debug)]
 pub struct OutputConfig {
     /// Where; relative paths are made absolute at once.
@@ -105,7 +105,7 @@ impl Filter {
         Self(Box::new(move |name| pids.contains(&name.pid)))
     }
 
-    /// Whatever the function says.
+    /// The sessions that the function accepts.
     pub fn by(accept: impl FnMut(SessionName) -> bool + Send + 'static) -> Self {
         Self(Box::new(accept))
     }
@@ -147,8 +147,9 @@ pub struct Config {
     pub backtrace: Option<Backtrace>,
     /// Whether directories of dead sessions are removed when everything in them is stored.
     pub remove_dead: bool,
-    /// The memory of a session's next large ring is made ahead, a slab (1 MiB) at most: a thread that suddenly records much then does not wait until its pages are made and
-    /// cleared, the better part of a millisecond. For the few sessions of who was asked for it, such as a logger inside the process.
+    /// The memory of a session's next large ring is made in advance, at most a slab (1 MiB). So a thread that
+    /// suddenly records much does not wait while its pages are made and cleared, the better part of a
+    /// millisecond. Only for collectors of few sessions, such as a logger inside the process.
     pub is_eager: bool,
 }
 

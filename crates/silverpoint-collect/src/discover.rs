@@ -32,7 +32,7 @@ pub(crate) struct Watched {
     refused: HashMap<SessionName, Instant>,
     /// Those that are not tried again.
     given_up: HashSet<SessionName>,
-    /// Those about which something was said.
+    /// Those that were reported.
     told: HashSet<SessionName>,
     /// What was wrong with the root itself, once.
     pub(crate) complaint: Option<String>,
@@ -124,7 +124,8 @@ impl Watched {
         }
     }
 
-    /// The session could not be taken; it is tried again if that `may_pass`. True when it has not been said yet.
+    /// The session could not be taken; it is tried again if the reason `may_pass`. True when it has not been
+    /// reported yet.
     pub(crate) fn refuse_and_tell(&mut self, name: SessionName, may_pass: bool) -> bool {
         if may_pass {
             self.refuse(name);
@@ -155,7 +156,7 @@ impl Watched {
 
     /// Without a watch the interval must do.
     fn watch(&mut self, root: &Root) {
-        // By descriptor: the path may be another's by now.
+        // By descriptor: the path may lead elsewhere by now.
         let path = format!("/proc/self/fd/{}", root.fd().as_raw_fd());
         let watch = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK);
         self.watch = watch

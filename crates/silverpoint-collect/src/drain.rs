@@ -1,7 +1,8 @@
-//! One look at a session: every ring's new bytes go into the batch, judged.
+//! One pass over a session: every ring's new bytes are checked and added to the batch.
 //!
-//! The header of a ring is read at most once a batch, so that `consumed` in its header is always the whole truth about what is stored. What contradicts the rules is looked
-//! at again (a position may have been read torn) before the ring is given up; a ring that is given up is emptied without being stored, so that its owner need
+//! The header of a ring is read at most once a batch, so `consumed` in its header always states exactly what
+//! is stored. A ring that contradicts the rules is read again, since a position may have been read torn. If
+//! it still does, the ring is not read any more. It is emptied without being stored, so that its owner need
 //! not wait for ever, and the file says which bytes are missing.
 
 use std::time::{Duration, Instant};
@@ -31,7 +32,8 @@ const FLUSH: usize = 256 << 10;
 const GROUP: usize = 256;
 /// Headers that are read in one pass.
 const LOOKS: usize = 16 << 10;
-/// As above while nothing comes and nobody has rung: many threads that say nothing cost next to nothing, and what one says is stored a little later.
+/// As above while nothing comes and no doorbell rings. Many idle threads cost next to nothing, and a record
+/// of one is stored a little later.
 const IDLE_LOOKS: usize = 1 << 10;
 /// Quiet rings are looked at so often.
 const ALL_INTERVAL: Duration = Duration::from_secs(1);
@@ -117,7 +119,7 @@ pub(crate) fn drain(session: &mut Session, sink: &mut Sink) -> Result<Looked, Pa
     Ok(looked)
 }
 
-/// Lists the rings anew where necessary, and begins a sweep when none is under way.
+/// Lists the rings again where necessary, and begins a sweep when none is under way.
 fn begin_sweep(session: &mut Session, sink: &mut Sink) -> Result<(), PassError> {
     let is_listed = session.list(sink)?;
     let sweep = &mut session.sweep;
@@ -209,8 +211,9 @@ fn look(
     Ok(())
 }
 
-/// Puts what a thread recorded before it went on in another ring before what it recorded there. Between the looks at the two it may have filled the one and gone on to the
-/// other: the one before is looked at once more, when nothing can come into it any more. The rings from `end` on have their turn later in this pass.
+/// Puts the records of a thread in its earlier ring before those in its later one. Between the reads of the
+/// two rings, the thread may have filled the first and moved to the second. So the first is read once more,
+/// when nothing can be added to it any more. The rings from `end` on have their turn later in this pass.
 fn older_first(
     session: &mut Session,
     sink: &mut Sink,

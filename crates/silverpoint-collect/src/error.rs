@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use silverpoint_shm::observer::ObserveError;
 
-/// Why a collector cannot begin. (What goes wrong later is retried, or costs one session or ring, and is told as a message.)
+/// Why a collector cannot begin. Later errors are retried, or cost one session or ring, and are reported as
+/// messages.
 #[derive(Debug)]
 pub enum CollectError {
     /// The trace file cannot be used.

@@ -1,7 +1,7 @@
 //! Places where a test kills the process. Without the feature `fault-points` there are none.
 //!
-//! `SILVERPOINT_FAULT=<name>:<n>` raises SIGKILL at the n-th passing (from 1) of the place of that name: the death that a collector must survive at any moment,
-//! at the moments that matter.
+//! `SILVERPOINT_FAULT=<name>:<n>` raises SIGKILL when execution reaches the place of that name for the n-th
+//! time (from 1). A collector must survive a death at any moment; these are the important ones.
 
 /// All names, in the order in which a collector passes them.
 pub const NAMES: [&str; 12] = [

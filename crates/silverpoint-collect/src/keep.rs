@@ -1,15 +1,19 @@
-//! Keeping back: what rings hold stays in them, the last of it, until a bad record comes or somebody asks ([`Backtrace`]).
+//! Keeping back: the last records stay in the rings until a bad record comes or they are requested
+//! ([`Backtrace`]).
 //!
 //! ```text
 //!  a ring   …│ forgotten, overwritten │ kept back: judged, counted │ not yet seen │
 //!         stored (= consumed)                                   scanned      committed
 //! ```
 //!
-//! The collector reads what is new, looks for what is bad in it, and stores nothing. It releases the oldest when too much is kept back; it counts what it
-//! releases so, and says it in the file where that goes on. A bad record makes all sessions *write*: for a sweep everything is stored as without keeping back.
+//! The collector reads new records, searches for bad ones, and stores nothing. It releases the oldest when
+//! too much is kept back. It counts what it releases this way, and reports it in the file where that
+//! continues. A bad record makes all sessions *write*: for one sweep everything is stored as without keeping
+//! back.
 //!
-//! **Deaths.** What is kept back lies in the program's memory file and nowhere else: a program that is killed leaves it to the collector, who then writes it, a
-//! collector that is killed leaves it to the next one, and what both leave is found by a recovery. Only how much was forgotten the dead collector alone knew.
+//! **Deaths.** Kept records lie in the program's memory file and nowhere else. A program that is killed
+//! leaves them to the collector, which then writes them. A collector that is killed leaves them to the next
+//! one. What both leave is found by a recovery. Only the dead collector knew how much was forgotten.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -37,13 +41,14 @@ const MERGE: Duration = Duration::from_millis(250);
 const KEPT_EIGHTHS: u64 = 3;
 /// The same of a ring that can grow: more than half, so that it does.
 const GROWING_EIGHTHS: u64 = 6;
-/// Streams that are gone, of which it is to be told what was forgotten.
+/// Streams that are gone, whose forgotten records must still be reported.
 const GONE_MAX: usize = 1024;
 /// The part of the memory that a session may use, which rings that keep something back may take.
 const RINGS_SHARE: u64 = 4;
 
-/// Keeping records back: they stay in the programs' rings, and are stored when one of them is bad, when somebody asks ([`crate::Collector::write_kept_back`]), and
-/// when their program dies without having ended cleanly. Then the next are kept back again.
+/// Keeping records back: they stay in the programs' rings. They are stored when one of them is bad, on
+/// request ([`crate::Collector::write_kept_back`]), and when their program dies without a clean end. Then the
+/// next ones are kept back again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backtrace {
     /// So many bytes of each process, the latest. Rings bound it too: three eighths of the largest.
@@ -175,7 +180,8 @@ impl Session {
         kept.is_retired = is_retired;
     }
 
-    /// A new stream was met of which the file has everything up to `known`, and which is released beyond: a collector that died had forgotten the rest.
+    /// A new stream was found. The file has everything up to `known`, and the stream is released beyond that:
+    /// a dead collector had forgotten the rest.
     pub(crate) fn has_forgotten_since(&mut self, ring: usize, known: u64) {
         let state = &mut self.rings[ring];
         if known < state.stored {
@@ -202,7 +208,8 @@ impl Session {
         }
     }
 
-    /// After a write that failed: what the batch told is not told, and what it had is looked through again.
+    /// After a write that failed: what the batch reported is not reported, and its records are examined
+    /// again.
     pub(crate) fn look_through_again(&mut self) {
         let Some(keep) = &mut self.keep else { return };
         for ring in &mut self.rings {
@@ -248,7 +255,7 @@ fn new_pieces(
     let state = &session.rings[active.ring];
     let mut from = state.kept.scanned.max(state.stored).max(active.from);
     let capacity = active.header.capacity;
-    // As released as it is now: for telling what is overtaken.
+    // As released as it is now: to report overtaken records.
     let header = RingHeader { consumed: state.stored, ..active.header };
     let piece = (u64::from(capacity) / 8).clamp(LEAST_PIECE, LARGEST_PIECE);
     let mut size = piece;
@@ -286,7 +293,7 @@ fn new_pieces(
         let Some(keep) = &mut session.keep else { return Ok(()) };
         let is_wrong = judged.error.is_some() && !(is_cut && summary.bytes > 0);
         if is_wrong || judged.levels & keep.trigger_bits != 0 {
-            // What contradicts the rules is given up by whoever stores.
+            // The pass that stores handles a ring that contradicts the rules.
             keep.is_triggered = true;
             looked.is_unsettled = true;
         }
@@ -547,7 +554,7 @@ pub(crate) fn tell_gone(session: &mut Session, sink: &mut Sink, now: bool) -> Re
     Ok(())
 }
 
-/// The session has ended, or is let go: what is still kept back is forgotten, and all that was forgotten is told.
+/// The session has ended, or is released: kept records are forgotten, and all forgotten ones are reported.
 pub(crate) fn finish(session: &mut Session, sink: &mut Sink) -> Result<(), ObserveError> {
     if session.keep.is_none() {
         return Ok(());

@@ -1,4 +1,5 @@
-//! The collector: drains sessions into trace files, each record exactly once, whoever dies and when.
+//! The collector: drains sessions into trace files, each record exactly once, no matter which process dies
+//! and when.
 //!
 //! ```text
 //!  collector   discovers sessions, passes over them, sleeps          config, error, stats   what is asked for, what went wrong, what was done
@@ -10,10 +11,13 @@
 //!  fault       places where tests kill the process
 //! ```
 //!
-//! **The promise.** Bytes are copied from a ring, judged, written, and only then released. Before each write the *intent* says where it will stand; whoever comes
-//! after a collector that died reads the file from there and releases what valid blocks prove stored (module `takeover`). Nothing else has to survive.
+//! **The promise.** Bytes are copied from a ring, checked, written, and only then released. Before each write
+//! the *intent* states where it will stand. The successor of a dead collector reads the file from there, and
+//! releases what valid blocks prove to be stored (module `takeover`). Nothing else has to survive.
 //!
-//! **The invariant.** Nothing is released that is not stored, but what was to be kept back and nobody asked for (module `keep`), which the file counts; nothing is known here of any language, or of any format but the trace file.
+//! **The invariant.** Only stored records are released. The exception are kept records that were not
+//! requested (module `keep`); the file counts them. This crate knows no language, and no format but the trace
+//! file.
 #![forbid(unsafe_code)]
 
 mod collector;

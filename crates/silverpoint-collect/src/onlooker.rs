@@ -1,8 +1,10 @@
-//! Looking on: what living sessions hold is copied into a trace file without collecting it.
+//! Copies living sessions into a trace file without collecting them.
 //!
-//! Nobody notices: the sessions' files are opened for reading only, no lock is taken, no position moves, no bell is answered. So it suits sessions that nobody
-//! collects (flight recorders, programs that record for later); what a collector releases meanwhile is gone from here and is in the collector's file. What the
-//! program overwrites before it was copied is counted, and the file says where it is missing.
+//! The sessions are not affected: their files are opened for reading only, no lock is taken, no position
+//! moves, no doorbell is answered. So it suits sessions without a collector (flight recorders, programs that
+//! record for later). Records that a collector releases meanwhile are missing here, and are in the
+//! collector's file. Records that the program overwrites before they are copied are counted, and the file
+//! says where they are missing.
 
 use silverpoint_shm::observer::{ObserveError, ObservedSession, SessionName};
 use silverpoint_shm::root::Root;

@@ -1,8 +1,9 @@
 //! How long to sleep between two passes: such that rings are about a quarter full at the next one.
 //!
-//! Passing over a busy session too often costs processor time that its threads need; too seldom makes them wait. The fullest ring of a pass and the time since
-//! the pass before give the rate; the sleep follows from it. When nothing comes the sleep doubles up to 100 ms, and from 5 ms on the doorbell is used: producers
-//! ring it when they have filled an eighth.
+//! Passing over a busy session too often costs processor time that its threads need; too seldom makes them
+//! wait. The fullest ring of a pass and the time since the pass before give the rate; the sleep follows from
+//! it. When nothing comes the sleep doubles up to 100 ms. From 5 ms on the doorbell is used: producers ring
+//! it when they have filled an eighth.
 
 use std::time::{Duration, Instant};
 
@@ -49,7 +50,8 @@ impl Pace {
             self.sleep = SHORTEST;
             return Rest::None;
         }
-        // At this rate the target is reached after so long; more when nothing came, but never much more than before: the next burst comes without a word.
+        // At this rate the target is reached after this time. It is more when nothing came, but never much
+        // more than before: the next burst comes without notice.
         let until_target = if fullest == 0 {
             LONGEST
         } else {

@@ -1,9 +1,11 @@
 //! Backing ring memory before producers ask for it, so that no record waits until pages are made.
 //!
-//! Only pages are made: the directory's `backed` is the producers' word. They populate the same bytes later, which then costs an entry in their page tables
-//! instead of a page. What is prepared and never used is given back with the session; it stays below 128 KiB a slab in use, what large rings have been claimed
-//! for, and the beginnings of the next slabs: a thread that begins to record much goes through four sizes of rings at once. A collector that is eager has the
-//! next large ring ready as well, before anybody records.
+//! Only pages are made: the directory's `backed` is written by producers. They populate the same bytes later,
+//! which then costs an entry in their page tables instead of a page. Unused pages are given back with the
+//! session. Up to 128 KiB stay prepared for each slab in use. So do the slices that large rings have claimed,
+//! and the beginnings of the next slabs. The latter are needed because a thread that begins to record much
+//! goes through four sizes of rings at once. An eager collector also prepares the next large ring, before any
+//! thread records.
 
 use std::time::{Duration, Instant};
 

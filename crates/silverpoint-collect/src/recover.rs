@@ -63,8 +63,9 @@ impl Account {
     }
 }
 
-/// Whether the last collector of one of these sessions, or a recovery that did not come to its end, has stored records in this trace, or in a part that was rotated
-/// away from it. They were released when they were stored and are nowhere else: whoever recovers the rest into the same file must go on in it
+/// Whether records of one of these sessions were stored in this trace, or in a part that was rotated away
+/// from it. The last collector may have stored them, or an interrupted recovery. They were released when they
+/// were stored, and exist nowhere else. So a recovery of the rest into the same file must continue it
 /// ([`crate::Existing::Continue`]), not replace it.
 pub fn has_stored_in(root: &Root, sessions: &[SessionName], path: &Path) -> bool {
     let intents = sessions.iter().filter_map(|name| {
@@ -75,8 +76,9 @@ pub fn has_stored_in(root: &Root, sessions: &[SessionName], path: &Path) -> bool
     !files.is_empty() && is_or_was_part(path, |file| files.contains(&file))
 }
 
-/// Recovers dead sessions of a root. Gives an account of each; an error means that nothing, or not everything, could be stored: then all sessions stay, and the
-/// file holds what was released ([`has_stored_in`]).
+/// Recovers dead sessions of a root. Gives an account of each. An error means that nothing, or not
+/// everything, could be stored. Then all sessions stay, and the file holds what was released
+/// ([`has_stored_in`]).
 pub fn recover(root: &Root, recovery: Recovery) -> Result<Vec<Account>, CollectError> {
     let Opened { trace, held, .. } = TraceFile::open(recovery.output)?;
     let mut sink = Sink::new(trace);
@@ -108,7 +110,8 @@ pub fn recover(root: &Root, recovery: Recovery) -> Result<Vec<Account>, CollectE
         account.messages = sink.messages.take();
         accounts.push(account);
     }
-    // Whoever asked for a disk that keeps it is told before anything is removed. (The records are in the file, and released.)
+    // A caller that asked for durability gets the error before anything is removed. (The records are in the
+    // file, and released.)
     sink.trace.close().map_err(|error| CollectError::output(sink.trace.path(), SYNCING, error))?;
     let removed = sink.trace.removed_records();
     if removed > 0 {

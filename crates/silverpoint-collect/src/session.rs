@@ -33,9 +33,9 @@ const ENTRIES: usize = 4096;
 pub(crate) struct RingState {
     /// The stream that is in it; `stream.stream` 0: none yet.
     pub(crate) stream: StreamInfo,
-    /// Whether the file was told about the stream.
+    /// Whether the file describes the stream.
     pub(crate) is_declared: bool,
-    /// Retired, drained and told: nothing can change before another stream begins.
+    /// Retired, drained and reported: nothing can change before another stream begins.
     pub(crate) is_quiet: bool,
     /// Its contents contradict the rules: passed over from `consumed` on.
     pub(crate) is_broken: bool,
@@ -125,7 +125,7 @@ pub(crate) struct Session {
     pub(crate) broken_rings: Vec<String>,
     /// The watermark in force in the file.
     pub(crate) watermark: u64,
-    /// What has been said once: (slab faults, site faults).
+    /// What has been reported once: (slab faults, site faults).
     pub(crate) said: (bool, u32),
     pub(crate) prepared: Prepared,
     info: Vec<u8>,
@@ -487,7 +487,8 @@ impl Session {
         Ok(())
     }
 
-    /// What is known of a ring; begins anew when another stream is in it. Gives what is wrong when that cannot be.
+    /// What is known of a ring; it starts again when another stream is in it. Gives the error when that
+    /// cannot be.
     pub(crate) fn meet(&mut self, ring: usize, header: &RingHeader) -> Result<(), String> {
         let at = self.slices[ring].at;
         let state = &mut self.rings[ring];
@@ -521,7 +522,8 @@ impl Session {
         if header.consumed > copied && self.onlooked_since.is_some_and(is_seen_whole) {
             self.is_taken = true;
         }
-        // Never back, whoever writes `consumed`; only what failed to be stored is read again.
+        // Never back, no matter which process writes `consumed`; only data that could not be stored is read
+        // again.
         state.stored = state.stored.max(header.consumed).max(header.base);
         let is_more = greatest(&header.losses, &state.losses) != state.losses || header.stalls > state.stalls;
         state.has_news = state.retell || is_more;
@@ -544,7 +546,8 @@ impl Session {
         (!self.rings[ring].is_quiet).then_some(ring)
     }
 
-    /// After a write that failed: what the batch had is not stored, and `consumed` in each ring is the truth. Losses that it told are told again.
+    /// After a write that failed: the batch is not stored, and `consumed` in each ring is right. Losses that
+    /// the batch reported are reported again.
     pub(crate) fn forget_batch(&mut self) {
         for ring in &mut self.rings {
             ring.stored = 0;

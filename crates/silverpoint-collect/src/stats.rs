@@ -23,7 +23,7 @@ pub struct Stats {
     pub wakes: u64,
     /// Bytes of rings that could not be stored: overwritten, or contradictory.
     pub gap_bytes: u64,
-    /// Records that were kept back, forgotten, and told as such.
+    /// Records that were kept back, forgotten, and reported as such.
     pub forgotten: u64,
     /// Rings that contradicted the rules.
     pub broken_rings: u64,

@@ -33,8 +33,8 @@ pub struct Swept {
     pub kept: Vec<SessionName>,
 }
 
-/// Sweeps a root. Sessions that somebody collects or that cannot be judged are left alone; those that live get back the mode that they had
-/// before a collector changed it that died.
+/// Sweeps a root. Sessions that have a collector or cannot be checked are left alone. Living ones get back
+/// the mode that they had before a collector changed it and died.
 pub fn sweep(root: &Root, limits: Limits) -> Result<Swept, ObserveError> {
     let mut swept = Swept::default();
     let mut kept = Vec::new();
@@ -97,7 +97,8 @@ pub fn has_uncollected(root: &Root, is_one: impl Fn(SessionName) -> bool) -> Res
         .any(|session| !session.is_collected().unwrap_or(true) && holds_something(&session).unwrap_or(false)))
 }
 
-/// Removes sessions of a kind, those of a process that ends this moment, when all that had a part in them have left them and nothing is in them. Those that somebody collects are left alone.
+/// Removes sessions of a kind, those of a process that is just ending, when all participants have left them
+/// and nothing is in them. Sessions with a collector are left alone.
 ///
 /// # Errors
 /// The root cannot be read.
@@ -115,7 +116,7 @@ pub fn remove_left(root: &Root, is_one: impl Fn(SessionName) -> bool) -> Result<
     Ok(())
 }
 
-/// Whether there are records that are not stored, or losses that nobody knows.
+/// Whether there are records that are not stored, or losses that are not reported.
 fn holds_something(session: &ObservedSession) -> Result<bool, ObserveError> {
     let counters = session.counters()?;
     if counters.session_losses.iter().any(|loss| *loss != 0) {

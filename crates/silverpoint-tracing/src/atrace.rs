@@ -11,8 +11,8 @@
 //! tracing::info!(bytes = 17, "loaded");                                   // I|pid|loaded, bytes=17
 //! ```
 //!
-//! **What is on** say ATrace's properties ([`silverpoint_atrace::enabled_tags`]), for the layer's tag: while it is off a callsite stays at the cost that it has in `tracing` itself.
-//! Other filters go on top.
+//! **ATrace's properties** ([`silverpoint_atrace::enabled_tags`]) decide what is on, for the layer's tag.
+//! While the tag is off a callsite costs only what it costs in `tracing` itself. Other filters go on top.
 //!
 //! **Cost.** One write(2) for an event, two for each time that a span is entered; a span's fields are formatted once.
 
@@ -50,8 +50,8 @@ pub fn layer<S: Subscriber + for<'a> LookupSpan<'a>>() -> Filtered<Layer, Filter
     Layer::new(Tag::APP).with_filter(Filter(Tag::APP))
 }
 
-/// Writes spans and events: a span is begun and ended each time that it is entered and left, an event is an instant; fields follow the name, `name, key=value, …`. Names are cut as
-/// all of ATrace's are.
+/// Writes spans and events. A span is begun and ended each time that it is entered and left; an event is an
+/// instant. Fields follow the name, `name, key=value, …`. Names are cut like all of ATrace's.
 ///
 /// By itself it asks for everything; with [`Filter`], only for what is enabled. With `EnvFilter`, spans and fields included:
 ///
@@ -66,7 +66,7 @@ pub fn layer<S: Subscriber + for<'a> LookupSpan<'a>>() -> Filtered<Layer, Filter
 pub struct Layer {
     tag: Tag,
     has_lifetimes: bool,
-    /// Its number: never another's.
+    /// Its unique number.
     number: u64,
 }
 
@@ -79,7 +79,8 @@ impl Layer {
         Self { tag, has_lifetimes: false, number: NEXT.fetch_add(1, Ordering::Relaxed) }
     }
 
-    /// Also says from when to when each span lives, as an asynchronous stretch of time: what futures take as a whole, whatever threads poll them.
+    /// Also writes the lifetime of each span as an asynchronous interval: the whole time of a future,
+    /// independent of the threads that poll it.
     pub fn with_lifetimes(mut self) -> Self {
         self.has_lifetimes = true;
         self
@@ -118,13 +119,15 @@ impl Names {
 struct Named {
     layer: u64,
     text: SpanText,
-    /// Of its lifetime, if that is said.
+    /// Of its lifetime, if lifetimes are written.
     cookie: Option<i32>,
 }
 
-/// Spans that a thread is in, the outermost first, as the kernel was told: a message of an end ends the innermost.
+/// Spans that a thread is in, the outermost first, as written to the kernel: a message of an end ends the
+/// innermost.
 struct Entered {
-    /// Of the layer that has told: ids of several registries may be the same, and a layer ends what it has begun.
+    /// The layer that wrote it: ids of several registries may be the same, and a layer ends only what it has
+    /// begun.
     layer: u64,
     id: u64,
     /// It was left before those within it: its end comes with theirs.
@@ -204,7 +207,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
             // One that was entered while the tag was off has not begun.
             let Some(place) = all.iter().rposition(of) else { return };
             all[place].was_left = true;
-            // What has begun ends, whatever was switched off since.
+            // What has begun ends, even if it was switched off since.
             while all.pop_if(|innermost| innermost.was_left).is_some() {
                 kernel::end();
             }
@@ -235,7 +238,7 @@ impl fmt::Write for Bounded {
     }
 }
 
-/// The text of a span, `name, key=value, …`, in which a value that is said again takes the place of what was there.
+/// The text of a span, `name, key=value, …`, in which a repeated value replaces the earlier one.
 struct SpanText {
     text: Bounded,
     /// Where the value of each field stands.

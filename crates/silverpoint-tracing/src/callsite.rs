@@ -4,8 +4,9 @@
 //!  metadata ──▶ TABLE (open addressing by address, lock-free) ──▶ Callsite: state byte, shapes ─▶ ids of sites
 //! ```
 //!
-//! A callsite is known before its types are: it is registered without arguments, so that directives and `silverpoint ctl` find it; the site of its records is
-//! registered when the first of them comes, and another one for each other shape.
+//! A callsite is known before its types are. It is registered without arguments, so that directives and
+//! `silverpoint ctl` find it. The site of its records is registered with the first of them, and another one
+//! for each other shape.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -21,7 +22,7 @@ use crate::open::What;
 pub(crate) enum Role {
     /// An event.
     Event,
-    /// An event whose parent is said: its id comes first.
+    /// An event with an explicit parent: its id comes first.
     EventOf,
     /// A span that begins in this thread, with its fields.
     Begin,
@@ -338,7 +339,8 @@ impl Callsite {
         id
     }
 
-    /// The site of a span with an id that has the fields of the site `begin`; where it begins late, with the ticks of its first stretch behind the id. 0: there is none.
+    /// The site of a span with an id that has the fields of the site `begin`. Where it begins late, the ticks
+    /// of its first part follow the id. 0: there is none.
     #[cold]
     pub(crate) fn with_id(&self, begin: u32, is_late: bool) -> u32 {
         dynamic::prepare(|| {

@@ -1,4 +1,5 @@
-//! Fields of events and spans, in the order in which they are visited: encoded ([`Take`]), as words where they are numbers ([`Words`], [`Kept`]), or described ([`Description`]).
+//! Fields of events and spans, in the order of the visit: encoded ([`Take`]), as words if they are numbers
+//! ([`Words`], [`Kept`]), or described ([`Description`]).
 
 use std::error::Error;
 use std::fmt;
@@ -111,7 +112,8 @@ impl Plan {
     }
 }
 
-/// Where fields of a plan of a few numbers are: a power of two, of which the last place stays empty, so that nothing follows there.
+/// Size of the table of fields in a plan of a few numbers: a power of two. The last place stays empty, so
+/// that nothing follows there.
 const PLACES: usize = (FEW_WORDS + 2).next_power_of_two();
 
 /// Takes the fields of such a plan, as long as they are those.

@@ -1,12 +1,14 @@
 //! Which slots are free: a list through the slots themselves, without a lock and without an allocation.
 //!
-//! A thread that is anywhere in here when the process forks leaves a list in the child that is whole: at most the slot in its hands is missing.
+//! A thread may be anywhere in here when the process forks. The list in the child is then complete, except
+//! for at most the slot in the thread's hands.
 
 use crate::atomics::{AtomicU32, AtomicU64, Ordering};
 
 /// The list. Slots are known by their numbers.
 pub(crate) struct Free {
-    /// In the low half 1 + the first one, 0: none. In the high half how often it was changed: whoever compares it with what he has read finds out when it was changed and changed back.
+    /// The low half is 1 + the first slot, 0: none. The high half counts the changes: a compare-and-swap
+    /// notices a list that was changed and changed back.
     first: AtomicU64,
 }
 

@@ -28,7 +28,7 @@ pub fn layer<S: Subscriber + for<'a> LookupSpan<'a>>() -> Filtered<Layer, Filter
 /// Records events and spans. By itself it asks for everything, and looks at each whether it is on.
 #[derive(Debug)]
 pub struct Layer {
-    /// Its number: never another's.
+    /// Its unique number.
     number: u64,
 }
 

@@ -7,25 +7,31 @@
 //! tracing::info!(bytes = 17, "loaded");
 //! ```
 //!
-//! Run the program under `silverpoint run -- ./app`, or with a logger inside it. Events and spans of `tracing` and those of Silverpoint's macros are one timeline
-//! and one tree: a span of either kind lies within whatever is open in its thread.
+//! Run the program under `silverpoint run -- ./app`, or with a logger inside it. Events and spans of
+//! `tracing` and those of Silverpoint's macros are one timeline and one tree. A span of either kind lies
+//! within the innermost open span of its thread.
 //!
-//! **What is on** say Silverpoint's directives, which may change while the program runs: what is off costs what it costs in `tracing` itself. [`Subscriber`] is the
-//! fast way. [`layer`] goes beside other layers.
+//! **Silverpoint's directives** decide what is on. They may change while the program runs; what is off costs
+//! what it costs in `tracing` itself. [`Subscriber`] is the fast way. [`layer`] goes beside other layers.
 //!
 //! ```text
 //!  Subscriber, Layer ─▶ spans: their life · open: in each thread · slots: where they live ─▶ fields: into the record
 //!                    ─▶ callsite: state byte and sites by shape · log_events: what comes from the log crate
 //! ```
 //!
-//! **Cost.** An event allocates nothing and takes no lock; its fields are looked at once, and copied into the ring. The first event of a callsite, and of each other
-//! combination of fields and types, registers a site: some microseconds. Of one callsite 262 combinations have sites of their own, as long as all such sites take no more than a half of the
-//! session's table; records of further ones have their fields as one argument, a map `fields`.
+//! **Cost.** An event allocates nothing and takes no lock; each of its fields is read once, and copied into
+//! the ring. The first event of a callsite, and of each other combination of fields and types, registers a
+//! site: some microseconds. For one callsite 262 combinations have sites of their own, as long as all such
+//! sites take at most half of the session's table. Records of further combinations have their fields as one
+//! argument, a map `fields`.
 //!
-//! **Values that do something** when they are formatted are free to: to record something themselves, to fork, to panic. No ring is held meanwhile; a record that was left by a panic is counted as lost.
+//! **Formatting of values** may run any code: it may record something itself, fork, or panic. No ring is held
+//! meanwhile; a record that was abandoned by a panic is counted as lost.
 //!
-//! **Spans** that are entered once, where they were made, are two records, as of [`silverpoint::span!`]. Others (of futures, mostly) get an id: their begin with its fields and
-//! their end with the fields `busy` and `idle` are records of an async span, what they do in a thread are spans of that thread, and links tell whence they came.
+//! **Spans** that are entered once, where they were made, are two records, as of [`silverpoint::span!`].
+//! Others (of futures, mostly) get an id. Their begin with its fields and their end with the fields `busy`
+//! and `idle` are records of an async span. Their work in a thread is recorded as spans of that thread, and
+//! links state their origin.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "atrace")]

@@ -9,7 +9,7 @@ use crate::slots::{self, Slot};
 use crate::spans::{callsite_of, number_of, number_of_other, plain};
 use crate::thread::{self, Thread};
 
-/// The span lies in the one that it was made in, or that was said; once.
+/// The span lies in the one that it was made in, or in its explicit parent; once.
 pub(crate) fn link_to_parent(callsite: &Callsite, slot: &Slot, number: u64) {
     let parent = slot.parent.load(Ordering::Relaxed);
     if parent == 0 || slot.is_linked.swap(true, Ordering::Relaxed) {
@@ -21,7 +21,8 @@ pub(crate) fn link_to_parent(callsite: &Callsite, slot: &Slot, number: u64) {
     }
 }
 
-/// The async span of Silverpoint's own macros that lies between here and a span that is the innermost of `tracing`: it is polled within that one. `None`: there is none.
+/// The async span of Silverpoint's own macros between here and a span that is the innermost of `tracing`: it
+/// is polled within that one. `None`: there is none.
 fn native_within(id: u64) -> Option<u64> {
     let (native, begun) = dynamic::innermost_stretch()?;
     // (When it is open elsewhere, what is polled here is none of its matter.)

@@ -8,15 +8,15 @@ use tracing_core::{Event, Kind, Metadata};
 
 use crate::callsite;
 
-/// Whether metadata stands for whatever comes from `log`.
+/// Whether metadata stands for all records of `log`.
 #[inline(always)]
 pub(crate) fn is_bridge(meta: &Metadata<'_>) -> bool {
     // The name's length first: two numbers are compared for all others.
     meta.target().len() == 3 && meta.name() == "log event" && meta.target() == "log"
 }
 
-/// Whether it may be on. `tracing-log` asks twice before it makes an event: first without the place of the record, when only the level can be answered for; then with it, and that
-/// answer decides.
+/// Whether it may be on. `tracing-log` asks twice before it makes an event. First it asks without the place
+/// of the record, when only the level can decide. Then it asks with the place, and that answer decides.
 pub(crate) fn would_record(meta: &Metadata<'_>) -> bool {
     if is_bridge(meta) {
         return true;

@@ -20,8 +20,10 @@ pub(crate) struct Frame {
     pub(crate) what: What,
 }
 
-/// What its record was: the site in the low half (0: nothing was recorded), then the level; whether the span was made in this thread, and entered for the first
-/// time; whether its fields are few numbers; their bytes. One word, as all of a frame: what is stored in smaller pieces than it is loaded in the processor waits for.
+/// Its record: the site in the low half (0: nothing was recorded), then the level. One flag says whether the
+/// span was made in this thread and entered for the first time. Another says whether its fields are few
+/// numbers; then their bytes follow. It is one word, as is all of a frame: the processor stalls when data is
+/// stored in smaller pieces than it is loaded.
 #[derive(Clone, Copy)]
 pub(crate) struct What(u64);
 
@@ -167,7 +169,7 @@ impl Open {
         self.depth.get() < NEAR
     }
 
-    /// A span is open from here on, within whatever is. Where [`Open::is_near`], as it is.
+    /// A span is open from here on, within the innermost open one. Where [`Open::is_near`], as it is.
     #[inline(always)]
     pub(crate) fn enter_near(&self, frame: Frame) {
         if self.innermost.id.get() != 0 {

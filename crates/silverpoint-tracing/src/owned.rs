@@ -1,4 +1,5 @@
-//! Which span here a registry's span is: a table beside the registry, for what a registry keeps with its spans costs it an allocation, a lock and a map.
+//! Maps a registry's spans to spans here. It is a table beside the registry, because data that a registry
+//! keeps with its spans costs it an allocation, a lock and a map.
 //!
 //! A place is found by the registry's id. Where both places of an id are taken, the registry keeps the number after all ([`crate::layer`]).
 
@@ -50,7 +51,7 @@ fn find(layer: u64, id: u64) -> Option<(&'static Place, u64)> {
     for place in places(layer, id) {
         if place.id.load(Ordering::Acquire) == id && place.layer.load(Ordering::Relaxed) == layer {
             let own = place.own.load(Ordering::Acquire);
-            // Of a span that the caller does not hold the place may be another's by now.
+            // The place of a span that the caller does not hold may have been reused by now.
             return (place.id.load(Ordering::Relaxed) == id).then_some((place, own));
         }
     }
@@ -90,7 +91,7 @@ fn find_left(id: u64) -> Option<(&'static Place, u64)> {
     })
 }
 
-/// A layer is gone; its spans that are open are found by whichever comes in its place.
+/// A layer is gone; the layer that replaces it finds the open spans.
 #[cold]
 pub(crate) fn leave(layer: u64) {
     let is_its =

@@ -39,7 +39,8 @@ pub(crate) struct Slot {
     pub(crate) busy: AtomicU64,
     /// Of these those of the first time, where it was a span of the thread that had made it: only that thread stores here.
     pub(crate) first_busy: AtomicU64,
-    /// The begin without an id, as [`What`]; its arguments, while they wait. Means something while it has neither a number nor is silent.
+    /// The begin without an id, as [`What`]; its arguments, while they wait. Valid while it has no number and
+    /// is not silent.
     begin: AtomicU64,
     fields: [AtomicU64; FIELD_WORDS],
     /// In the list of free slots: the next one, as [`Free`] has it.
@@ -159,9 +160,10 @@ impl Slot {
         self.life.load(Ordering::Acquire) >> 32 == id >> 32
     }
 
-    /// Whether it is (still) the span with this id, and the caller, who has it, is the only one who does, and no other thread was told of it by a span that was made in it. Then it may be given back at once,
-    /// without the locked instruction of [`Slot::let_go`], which costs as much as a record. Somebody who has copied its id may ask for it at this moment:
-    /// he finds it or does not, and keeps nothing alive.
+    /// True under three conditions: it is (still) the span with this id, the caller has the only reference,
+    /// and no other thread knows it. (A span in it would make it known.) Then it may be given back at once,
+    /// without the locked instruction of [`Slot::let_go`], which costs as much as a record. A thread that has
+    /// copied its id may ask for it at this moment: it finds it or not, and keeps nothing alive.
     #[inline(always)]
     pub(crate) fn is_alone(&self, id: u64) -> bool {
         self.life.load(Ordering::Acquire) == (id >> 32 << 32 | 1)

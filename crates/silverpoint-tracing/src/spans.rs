@@ -5,10 +5,11 @@
 //!  entered again, elsewhere, or later        async begin with id, fields ─ segments of threads ─ async end with busy and idle times
 //! ```
 //!
-//! A span that is entered where it was made is a span of its thread, and lies within whatever is open there: its own kind or a native one. One that is
-//! more than that gets an id, and a link from its parent. Which of the two it will be is not known when it is made; so its fields wait, and its
-//! callsite remembers what the last one was: from then on its spans begin with an id. The first one of a callsite begins late for that, at its second
-//! entry, and its end says its times all the same.
+//! A span that is entered where it was made is a span of its thread. It lies within the innermost open span
+//! there, of its own kind or a native one. Any other span gets an id, and a link from its parent. Which of
+//! the two it will be is unknown when it is made. So its fields wait, and its callsite remembers what the
+//! last one was: from then on its spans begin with an id. Therefore the first one of a callsite begins late,
+//! at its second entry, and its end states its times all the same.
 
 use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
@@ -33,8 +34,9 @@ pub(crate) fn callsite_of(slot: &Slot) -> Option<&'static Callsite> {
     callsite::numbered(slot.callsite())
 }
 
-/// Encodes fields, each of which is looked at once, before anything is asked of the ring: what formats a value may record something, unwind or fork. Gives the site of the plan, if the
-/// fields are its; otherwise 0, and marks have them.
+/// Encodes fields, each of which is read once, before the ring is used: code that formats a value may record
+/// something, unwind or fork. Gives the site of the plan, if the fields are its; otherwise 0, and marks have
+/// them.
 #[inline(always)]
 fn take(
     arguments: &mut Arguments,
@@ -90,7 +92,7 @@ pub(crate) fn plain(callsite: &Callsite, role: Role, fill: impl FnMut(&mut Encod
     }
 }
 
-/// An event of whatever is open.
+/// An event in the innermost open span.
 #[inline(always)]
 pub(crate) fn event(event: &Event<'_>) {
     let Some(callsite) = callsite::of_record(event.metadata()) else { return };
@@ -122,7 +124,7 @@ fn event_taken(callsite: &Callsite, plan: &Plan, event: &Event<'_>) {
     };
 }
 
-/// An event whose parent is said; 0: it has none.
+/// An event with an explicit parent; 0: none.
 #[cold]
 #[inline(never)]
 pub(crate) fn event_of(event: &Event<'_>, parent: u64) {
@@ -137,7 +139,7 @@ pub(crate) fn event_of(event: &Event<'_>, parent: u64) {
     let _ = with_fields(callsite, Role::EventOf, Some(parent), |visitor| event.record(visitor));
 }
 
-/// A new span, with one reference, within whatever is open.
+/// A new span, with one reference, within the innermost open span.
 #[inline(always)]
 pub(crate) fn new(attributes: &Attributes<'_>) -> Option<Id> {
     let Some(callsite) = callsite::find(attributes.metadata()) else { return new_otherwise(attributes) };
@@ -196,7 +198,7 @@ fn new_otherwise(attributes: &Attributes<'_>) -> Option<Id> {
     make(attributes, open, open)
 }
 
-/// One whose parent is said; 0: it has none.
+/// A new span with an explicit parent; 0: none.
 #[cold]
 #[inline(never)]
 pub(crate) fn new_of(attributes: &Attributes<'_>, parent: u64) -> Option<Id> {
@@ -250,7 +252,7 @@ fn begin_with_id(
         slot.created.store(ticks, Ordering::Relaxed);
     }
     if !attributes.is_contextual() && slot.parent.load(Ordering::Relaxed) == 0 {
-        // It lies in nothing, whatever is open here.
+        // It lies in nothing, even if spans are open here.
         return links::link(callsite, Role::Parent, 0, number);
     }
     link_to_parent(callsite, slot, number);
@@ -450,8 +452,8 @@ fn ended_at(thread: &Thread, id: u64, slot: &'static Slot, begun: u64, what: Wha
     }
 }
 
-/// A span that was not entered before the next was made, or what it was made in was left: it will be elsewhere, perhaps when its parent is gone. So it
-/// gets its id and its link now.
+/// A span that was not entered before the next was made, or whose surrounding span was left. It will be
+/// entered elsewhere, perhaps when its parent is gone. So it gets its id and its link now.
 #[inline(always)]
 fn settle_pending() {
     let id = thread::with(|thread| thread.pending.replace(0));

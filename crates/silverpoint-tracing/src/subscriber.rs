@@ -5,8 +5,9 @@ use tracing_core::{Dispatch, Event, Interest, LevelFilter, Metadata};
 
 use crate::{callsite, links, log_events, open, spans, watch};
 
-/// Records what the program's directives switch on (`SILVERPOINT_FILTER`, `silverpoint run --filter`, `silverpoint ctl`, a logger in the process), and nothing else: a callsite that is
-/// off stays at `tracing`'s own cost, until it is switched on.
+/// Records what the program's directives switch on (`SILVERPOINT_FILTER`, `silverpoint run --filter`,
+/// `silverpoint ctl`, a logger in the process), and nothing else. A callsite that is off costs only what it
+/// costs in `tracing` itself, until it is switched on.
 ///
 /// ```
 /// silverpoint_tracing::init();
@@ -20,13 +21,14 @@ pub struct Subscriber {
 }
 
 impl Subscriber {
-    /// One that records whatever is on.
+    /// A subscriber that records everything that is on.
     pub fn new() -> Self {
         watch::begin();
         Self::default()
     }
 
-    /// Of more verbose levels than this nothing is recorded, whatever the directives say: a callsite of those costs one comparison.
+    /// Never records more verbose levels than this, even if directives ask for them: a callsite of those
+    /// costs one comparison.
     pub fn with_max_level(mut self, most: impl Into<LevelFilter>) -> Self {
         self.most = Some(most.into());
         self

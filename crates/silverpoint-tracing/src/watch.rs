@@ -18,7 +18,7 @@ pub(crate) fn add(dispatch: &Dispatch) {
     known.push(dispatch.downgrade());
 }
 
-/// Makes `tracing` ask every callsite anew.
+/// Makes `tracing` ask every callsite again.
 pub(crate) fn ask_again() {
     // While there is only one dispatcher, `tracing` asks that of the calling thread: here it would be none.
     let known = KNOWN.lock().iter().find_map(WeakDispatch::upgrade);

@@ -1,8 +1,10 @@
 //! Room in the file that is asked for before it is written: a write then need not reserve each of its blocks.
 //!
-//! Measured on ext4 (docs/budgets.md). Elsewhere it was not measured and is not done; nor before a file has grown to a mebibyte, or where little is free. The size
-//! of the file is not changed: what is ahead lies behind its end, never beyond what the part may still grow, and is given back when the part ends. What a death
-//! leaves there (at most 4 MiB on the disk) is given back by whoever goes on in the file, or behind it when the death came between two parts.
+//! Measured on ext4 (docs/budgets.md). Elsewhere it was not measured and is not done. It is not done either
+//! before a file has grown to a mebibyte, or where little is free. The size of the file is not changed. The
+//! reserved room lies after its end, and within the size that the part may still reach; it is given back when
+//! the part ends. A death leaves at most 4 MiB on the disk. The next collector that continues the file gives
+//! them back, or the one after it when the death came between two parts.
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
@@ -18,7 +20,7 @@ const FREE: u64 = 64;
 /// The type of ext2, ext3 and ext4.
 const EXT4: u64 = 0xEF53;
 
-/// What is ahead of one file's end. For whoever alone appends to it.
+/// The room after one file's end. For its only appender.
 #[derive(Debug, Default)]
 pub struct Ahead {
     /// Through which there is room.

@@ -69,7 +69,7 @@ impl Batch {
         (self.records, self.ring_bytes)
     }
 
-    /// Its bytes, as far as it is told when descriptions are due again.
+    /// The parts of it that decide when descriptions are due again.
     pub(crate) fn kinds(&self) -> Repetition {
         self.kinds
     }

@@ -37,7 +37,7 @@ pub(crate) struct Held {
     pub(crate) sessions: HashMap<[u8; 16], u32>,
     /// The last watermark of each session.
     pub(crate) watermarks: HashMap<[u8; 16], u64>,
-    /// Of each session by stream: up to where the ring was stored, or told as a gap.
+    /// Of each session by stream: up to where the ring was stored, or recorded as a gap.
     pub(crate) positions: HashMap<[u8; 16], HashMap<u32, u64>>,
     /// Which part of its trace it says that it is; 0 when it does not say.
     pub(crate) part: u64,
@@ -137,7 +137,8 @@ impl Held {
         }
     }
 
-    /// What the part before this one held of each session counts where this one says nothing, or less: its writer may have died before it had said anything.
+    /// The positions of the part before this one count where this one has none, or lower ones. Its writer may
+    /// have died before it had written any.
     pub(crate) fn follow(&mut self, before: Self) {
         for (id, ticks) in before.watermarks {
             self.watermarks.entry(id).or_insert(ticks);

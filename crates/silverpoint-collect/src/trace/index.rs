@@ -28,7 +28,7 @@ impl Pending {
         self.0.headers.len() >= MANY * HEADER_SIZE
     }
 
-    /// Whether there is nothing to be told.
+    /// Whether it has no entries.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.headers.is_empty()
     }

@@ -1,11 +1,13 @@
 //! The trace file: opening, appending, rotation, quota, making durable.
 //!
-//! **Rotation** makes the next part under a name of its own, gives the current one the next free `NAME.N.silver` as a second name, and renames the next part to
-//! `NAME.silver`: at each moment that is a whole file. What a death in between leaves is undone by whoever comes next; intents name a file by its inode too, and
-//! the renamed one is found by that (module `takeover`). Nothing is ever written
-//! under a name that another trace may have.
+//! **Rotation** makes the next part under a name of its own. It gives the current part the next free
+//! `NAME.N.silver` as a second name, and renames the next part to `NAME.silver`. At each moment that is a
+//! complete file. The next collector undoes what a death in between leaves. Intents also name a file by its
+//! inode, by which the renamed one is found (module `takeover`). Nothing is ever written under a name that
+//! another trace may have.
 //!
-//! **Writers** hold a lock on the first byte of the file (of the open file description), so that nobody cuts a tail that another is writing.
+//! **Writers** hold a lock on the first byte of the file (of the open file description). So no other process
+//! cuts the part that is being written.
 
 pub mod ahead;
 mod batch;
@@ -332,7 +334,7 @@ impl TraceFile {
 
     /// Begins a new part. After an error the current one goes on.
     pub(crate) fn rotate(&mut self) -> io::Result<()> {
-        // Whoever reads the parts finds them by their names: not after the program sees another root.
+        // Readers find the parts by their names: those must not be made after the program sees another root.
         if std::fs::metadata(&self.path).ok().is_none_or(|found| !self.is(found.dev(), found.ino())) {
             return Err(io::Error::new(io::ErrorKind::NotFound, "it was moved or removed"));
         }
@@ -395,7 +397,8 @@ impl TraceFile {
         })
     }
 
-    /// Undoes what a writer left that died while it rotated: a next part that has nobody's name, a number for a part that is still the current one.
+    /// Undoes the unfinished rotation of a dead writer. It left a next part under a temporary name, or a
+    /// number for a part that is still the current one.
     fn undo_rotation(&self) {
         self.remove_next();
         for part in rotated(&self.directory, &self.name).unwrap_or_default() {
@@ -549,7 +552,7 @@ impl TraceFile {
         batch.push(BlockKind::FILE, 0, 0, text.as_bytes());
         self.append(&batch)?;
         self.about = (text, self.epoch);
-        // (No reason not to begin: told when the part ends.)
+        // (No reason not to begin: it is reported when the part ends.)
         self.unsynced = self.sync_directory().err();
         Ok(())
     }
@@ -635,7 +638,8 @@ fn find(
     if is_trace && config.existing != Existing::Replace {
         return Ok(Some(file));
     }
-    // Not cut but removed: a reader of the old file keeps it, and intents that name it by its inode do not mean the new one.
+    // Removed, not cut: a reader of the old file keeps it, and intents with its inode do not refer to the new
+    // one.
     rustix::fs::unlinkat(directory, name, AtFlags::empty())
         .map_err(|error| CollectError::output(path, "replacing it", error))?;
     Ok(None)

@@ -214,7 +214,8 @@ pub(crate) struct Shared(*mut u8);
 
 impl Shared {
     /// # Safety
-    /// `address` is the start of a shared, writable mapping that stays for as long as the value or a copy of it is used, aligned to a page.
+    /// `address` is the start of a shared, writable mapping, aligned to a page. The mapping stays for as long
+    /// as the value or a copy of it is used.
     pub(crate) unsafe fn new(address: *mut u8) -> Self {
         Self(address)
     }
