@@ -1,7 +1,7 @@
 //! Records of ATrace whose name is an argument, for writers whose events have names.
 //!
-//! A name is a site of its own, as long as there are not too many of them and it is not too long; all others share sites called `atrace`, and are their last argument,
-//! `atrace.name` ([the guide](../../../docs/guide/atrace.md)).
+//! A name has a site of its own, unless there are too many of them or it is too long. All others share sites
+//! called `atrace`, and are their last argument, `atrace.name` ([the guide](../../../docs/guide/atrace.md)).
 
 use silverpoint_formats::json::{Stack, push_plain};
 use silverpoint_formats::site::Site;

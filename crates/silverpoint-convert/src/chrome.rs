@@ -29,7 +29,7 @@ pub struct ChromeWriter<W> {
     message: String,
     id: String,
     begun: bool,
-    /// Names of threads, by process number and thread id, as they were told last.
+    /// Last written names of threads, by process number and thread id.
     threads: HashMap<(usize, u32), String>,
     /// Whether a process has been named.
     processes: HashMap<usize, ()>,

@@ -45,7 +45,7 @@ impl<W: Write> CsvWriter<W> {
     }
 }
 
-/// An empty text is quoted, so that it is told from a field that the record does not have.
+/// An empty text is quoted, to distinguish it from a field that the record does not have.
 fn push_cell(out: &mut String, cell: &str) {
     if !cell.is_empty() && !cell.bytes().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
         out.push_str(cell);
@@ -407,7 +407,7 @@ fn own(name: &str) -> Column {
     }
 }
 
-/// What a column of another program holds: texts where a text is meant, even if it is made of digits.
+/// The contents of a column of another program; a text column stays text, even if it is made of digits.
 fn foreign(name: &str) -> Column {
     match name {
         "message" | "msg" | "process" | "thread" | "category" | "file" | "function" => Column::Text,

@@ -77,7 +77,8 @@ fn place<V: Visitor>(site: &Site, is_exact: bool, visitor: &mut V) -> Result<(),
     text(visitor, "function", &description.function)?;
     text(visitor, "template", &description.template)?;
     text(visitor, "signature", &description.signature)?;
-    // One name is the only one of its map. Of more, the order is told: another tool may sort the map.
+    // A single name is the only one of its map. For several, the order is written: another tool may sort the
+    // map.
     let tells_all = is_exact && site.names.len() == 1;
     if !tells_all && !description.names.is_empty() {
         text(visitor, "names", &description.names)?;

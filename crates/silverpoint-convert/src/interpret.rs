@@ -98,7 +98,8 @@ impl Parsed {
         self.current = None;
     }
 
-    /// Reads a record that looks like earlier ones from what is at hand of the input; false when it must go the long way, from where the input still stands.
+    /// Reads a record that looks like earlier ones from the buffered input. False when it must take the long
+    /// way, from the unchanged position of the input.
     #[inline]
     pub(crate) fn read_known<D: Dialect>(&mut self, input: &mut Input) -> bool {
         let mut cursor = Cursor { bytes: input.at_hand(), at: 0 };
@@ -453,7 +454,7 @@ fn in_order<'s>(
         types.dedup();
         if fields.is_reordered && types.len() > 1 {
             let found = "a map in another order than it was written in".to_owned();
-            return Err(wrong(found, "`names`, which say which argument is of which type; convert anew"));
+            return Err(wrong(found, "`names`, which say which argument is of which type; convert again"));
         }
         return Ok(arguments);
     };

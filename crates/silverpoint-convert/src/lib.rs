@@ -5,11 +5,12 @@
 //!           and packed arguments, which a writer sees through one value visitor (silverpoint_wire::value)
 //! ```
 //!
-//! What is text or CBOR goes one way in: the format's parser puts one record at a time into a flat [`scratch`](scratch::Scratch), `interpret` makes
-//! head, site and arguments of it. And one way out: [`document`] drives a visitor with the record. No tree is built, and memory is that of the largest
-//! record, and of the distinct sites and processes. Whatever is read, nothing panics.
+//! Text and CBOR formats share one way of reading. The format's parser puts one record at a time into a flat
+//! [`scratch`](scratch::Scratch), and `interpret` makes head, site and arguments of it. They share one way of
+//! writing too: [`document`] drives a visitor with the record. No tree is built, and memory is that of the
+//! largest record, and of the distinct sites and processes. No input makes it panic.
 //!
-//! Somebody's own format implements [`Reader`] or [`Writer`] and joins [`Formats`]: see `examples/own-format`.
+//! A custom format implements [`Reader`] or [`Writer`] and joins [`Formats`]: see `examples/own-format`.
 #![forbid(unsafe_code)]
 
 mod atrace;

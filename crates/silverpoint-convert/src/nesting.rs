@@ -1,5 +1,6 @@
-//! Spans of threads, for formats whose ends name nothing: there an end is that of the span that began last. Where another one ends, those within it are ended too and
-//! begin again at once: each moment shows the spans that were open, and every end is that of its begin.
+//! Spans of threads, for formats whose ends have no name: there an end always ends the span that began last.
+//! When another span ends, those within it are ended too and begin again at once. So each moment shows the
+//! spans that were open, and every end belongs to its begin.
 
 use std::collections::HashMap;
 
@@ -7,7 +8,8 @@ use crate::Record;
 
 /// Spans that are open at once; what is beyond them is taken as it comes.
 const MOST: usize = 1 << 16;
-/// Spans within one that end and begin again with it, at most: a thousand spans that end in the order of their begins would otherwise become a million events.
+/// Most spans within one that end and begin again with it. Otherwise a thousand spans that end in the order
+/// of their begins would become a million events.
 const AROUND_MOST: usize = 64;
 
 /// See the module. `P` is what begins a span again.

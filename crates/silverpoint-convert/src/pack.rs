@@ -42,7 +42,7 @@ struct Packer<'o> {
 fn found(items: &Decoder<'_>) -> String {
     let mut ahead = Decoder::new(items.input());
     ahead.set_position(items.position());
-    // A date-time or a UUID is told as what it holds.
+    // A date-time or a UUID is reported as its contents.
     let mut begins = ahead.position();
     while matches!(ahead.datatype(), Ok(Item::Tag))
         && ahead.tag().is_ok_and(|tag| matches!(tag.as_u64(), 0 | 37))
@@ -563,7 +563,7 @@ pub(crate) fn goes_on(items: &mut Decoder<'_>, stated: Option<u64>, seen: u64) -
     }
 }
 
-/// Passes over the next value, whatever it is made of.
+/// Skips the next value of any kind.
 pub(crate) fn skip(items: &mut Decoder<'_>) -> Option<()> {
     skip_nested(items, 0)
 }

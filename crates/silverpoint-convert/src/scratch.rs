@@ -6,7 +6,7 @@ use crate::Place;
 pub const NESTING_MAX: usize = 128;
 /// Bytes of one record at most.
 pub const RECORD_MAX: usize = 64 << 20;
-/// Values of a record whose places are kept; those behind them are said to stand where the last of these does.
+/// Most values of a record whose places are kept; later ones are reported at the place of the last of these.
 const PLACES_MAX: usize = 1 << 20;
 /// Floats of a record whose digits are kept.
 const DECIMALS_MAX: usize = 1 << 10;

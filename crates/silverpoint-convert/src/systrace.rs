@@ -30,7 +30,7 @@ const MOST: usize = 1023;
 const TRACK: usize = 900;
 /// Bytes that a number takes behind names, with what stands before it.
 const NUMBER: usize = 21;
-/// Stretches on tracks that may be open at a time, so that their ends are told as such.
+/// Most open intervals on tracks whose ends are written as such.
 const TRACKS_MOST: usize = 1 << 16;
 
 /// What readers know the form by.

@@ -7,7 +7,8 @@
 //! batch, tree         records with everything that is known about them; arguments as trees of typed values
 //! ```
 //!
-//! Nothing is written into a session, and nothing is printed. Whatever a file holds: memory is that of marks, blocks, and of the batch that is asked for.
+//! Nothing is written into a session, and nothing is printed. For any file, memory is that of marks, blocks,
+//! and of the requested batch.
 #![forbid(unsafe_code)]
 
 mod batch;

@@ -1,4 +1,5 @@
-//! What happens now, in living sessions and in files that grow: what `tail` and `top` read, and whoever follows a program.
+//! What happens now, in living sessions and in files that grow: for `tail`, `top` and other programs that
+//! follow a process.
 //!
 //! ```text
 //!  a session that is collected        its collector's trace file, which its intent names
@@ -6,7 +7,7 @@
 //!  a file                             itself
 //! ```
 //!
-//! Whichever it is, nothing is written into a session, so that nobody notices that somebody looks.
+//! In all cases nothing is written into a session, so reading has no effect on it.
 
 use std::collections::HashMap;
 use std::fs;
@@ -32,7 +33,7 @@ pub struct Live {
     known: HashMap<SessionName, Stage>,
     onlooker: Option<(Onlooker, Scratch)>,
     searched: Option<Instant>,
-    /// What people should be told.
+    /// Messages for people.
     messages: Vec<String>,
     /// Of all processes: whether any session was ever found.
     has_found: bool,
@@ -80,7 +81,7 @@ impl Live {
         Ok(files)
     }
 
-    /// After everything copied so far has been opened by whoever reads it.
+    /// To be called when the reader has opened everything copied so far.
     pub fn forget_read(&mut self) {
         if let Some((onlooker, scratch)) = &self.onlooker {
             scratch.remove_parts_before(onlooker.path());
@@ -98,7 +99,7 @@ impl Live {
         self.onlooker.as_ref().map_or(0, |(onlooker, _)| onlooker.missed_bytes())
     }
 
-    /// What people should be told since the last time.
+    /// Messages for people since the last call.
     pub fn take_messages(&mut self) -> Vec<String> {
         std::mem::take(&mut self.messages)
     }
@@ -159,7 +160,8 @@ impl Live {
             (Some(Stage::Stored(_)), true) | (Some(Stage::Copied), _) => return Ok(()),
             (_, true) => match session.intent().ok().flatten() {
                 Some(intent) => {
-                    // A pipe that a session names would hold up whoever opens it. What cannot be found is told by whoever looks for it.
+                    // Opening a pipe that a session names could block. A file that cannot be found is
+                    // reported when it is opened.
                     if fs::metadata(&intent.path).is_ok_and(|found| !found.is_file()) {
                         let path = intent.path.display();
                         self.messages.push(format!("{path}: is no regular file, and is not read"));

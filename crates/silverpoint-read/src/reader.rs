@@ -116,7 +116,8 @@ impl Reader {
         Filter::from_line(line, &utc_zone()).map(|_| ()).map_err(|error| ReadError::Usage(error.to_string()))
     }
 
-    /// Numbers anew what a filter selects: with the options of `silverpoint cat` (`-l warn -c net`), or an expression (`id=7`). Relative times are meant now.
+    /// Numbers the records that a filter selects, from the beginning: with the options of `silverpoint cat`
+    /// (`-l warn -c net`), or an expression (`id=7`). Relative times are counted from now.
     ///
     /// # Errors
     /// What is wrong with the text, and where. Then everything is as before.
@@ -212,7 +213,8 @@ impl Reader {
         let files = live.look()?;
         let mut messages = live.take_messages();
         for file in files {
-            // A collector's file may be out of reach (another's, another mount namespace): the others go on.
+            // A collector's file may be inaccessible (another user's, or in another mount namespace): the
+            // others are still read.
             if let Err(error) = self.rows.add(&file) {
                 messages.push(error.to_string());
             }

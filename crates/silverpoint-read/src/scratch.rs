@@ -1,7 +1,7 @@
-//! A directory for what is copied from living sessions: the user's own, removed in the end.
+//! A directory for copies of living sessions: the user's own, removed at the end.
 //!
-//! One whose program was killed is removed by the next that makes one. Whether it was is told by a lock that ends with the program, not by the number in the
-//! name: containers share directories and count their processes alone.
+//! If its program was killed, the next program that makes one removes it. A lock that ends with the program
+//! shows that, not the number in the name: containers share directories, and each counts its own processes.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -40,7 +40,7 @@ impl Scratch {
             let options = OpenOptions::new().create_new(true).write(true).mode(0o600).to_owned();
             let lock = options.open(path.join(LOCK))?;
             let is_locked = flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
-            // Another's sweep between the two calls takes it for left behind.
+            // A sweep by another process between the two calls takes it for left behind.
             if is_locked && lock.metadata()?.nlink() != 0 {
                 return Ok(Self { path, _lock: lock });
             }
@@ -53,7 +53,7 @@ impl Scratch {
         self.path.join(NAME).with_extension("silver")
     }
 
-    /// Removes all parts but the newest: whoever reads them has them open.
+    /// Removes all parts but the newest: the reader has them open.
     pub fn remove_parts_before(&self, newest: &Path) {
         let Ok(entries) = fs::read_dir(&self.path) else { return };
         for entry in entries.flatten() {
@@ -79,7 +79,7 @@ fn sweep(parent: &Path) {
         if !is_named || !is_own() {
             continue;
         }
-        // Without the file it is being made this moment. Whatever lies there instead is neither followed nor waited for.
+        // Without the file it is just being made. A link there is not followed, and a pipe is not waited for.
         let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
         let lock = OpenOptions::new().write(true).custom_flags(flags).open(entry.path().join(LOCK));
         let Ok(lock) = lock else { continue };

@@ -62,7 +62,7 @@ impl Targets {
         pids.chain(self.names.iter().map(|name| WhoPattern::parse(name))).collect()
     }
 
-    /// Whether a process is meant; its name is asked for only when it matters.
+    /// Whether a process is selected; its name is requested only when it matters.
     pub fn takes(&self, pid: u32, name: impl FnOnce() -> String) -> bool {
         if self.all || self.pids.contains(&pid) {
             return true;

@@ -6,7 +6,7 @@ use silverpoint_formats::render::{Quoting, Stack, TextVisitor};
 use silverpoint_wire::signature::Type;
 use silverpoint_wire::value::{Sequence, Text, Visitor, walk};
 
-/// Nodes that one record has at most; what is left out is told by [`Node::missing`].
+/// Most nodes of one record; [`Node::missing`] reports the rest.
 pub const NODES_MAX: usize = 1 << 16;
 /// Bytes of text that the nodes of one record have at most, besides [`TEXT_FACTOR`] for each of its own bytes. A signature's names stand at each node, and a record of a few bytes may
 /// have very many.
@@ -285,7 +285,7 @@ impl<'r> Builder<'r> {
     fn begin(&mut self, kind: NodeKind, type_name: &str, len: u32, missing: u32) -> Done {
         self.metas.clear();
         if self.is_key() {
-            // A key with parts: only that there is one is said.
+            // A key with parts is only indicated.
             let key = self.room.keep("…".as_bytes());
             self.have_key(key);
             return self.hide();

@@ -30,19 +30,19 @@ pub trait Rows {
     /// A query has these columns.
     ///
     /// # Errors
-    /// Whatever ends the query.
+    /// Any error ends the query.
     fn begin(&mut self, columns: &[&str]) -> std::io::Result<()>;
 
     /// One row: as many values as columns.
     ///
     /// # Errors
-    /// Whatever ends the query.
+    /// Any error ends the query.
     fn row(&mut self, values: &[ValueRef<'_>]) -> std::io::Result<()>;
 
     /// It has no more.
     ///
     /// # Errors
-    /// Whatever ends the query.
+    /// Any error ends the query.
     fn end(&mut self) -> std::io::Result<()>;
 }
 

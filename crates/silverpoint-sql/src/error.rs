@@ -7,7 +7,8 @@ use rusqlite::ErrorCode;
 /// See the module.
 #[derive(Debug)]
 pub enum Error {
-    /// The query is no SQL, or asks for what is not there: message, and the place as a line of the query with a mark below.
+    /// The query is not SQL, or refers to something that does not exist. It has a message, and the place as a
+    /// line of the query with a mark below.
     Query(String),
     /// The query would change something.
     ReadOnly,

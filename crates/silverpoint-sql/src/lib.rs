@@ -6,9 +6,10 @@
 //!       ─▶ views              one for each event name, with a column for each argument
 //! ```
 //!
-//! What SQLite pushes down only narrows what is read; it looks at every row again by itself, so that a mistake here can cost time but no row too many.
-//! A [`Database`] cannot be changed: neither a query nor anything in a file can write anywhere. [`write_database`] makes one that can.
-//! [`SavedRecords`] gives the records of such a one back.
+//! Constraints that SQLite pushes down only narrow what is read. SQLite checks every row again itself, so a
+//! mistake here can cost time but cannot give a row too many. A [`Database`] cannot be changed: neither a
+//! query nor anything in a file can write anywhere. [`write_database`] makes one that can. [`SavedRecords`]
+//! reads the records of such a database back.
 #![deny(unsafe_code)]
 
 mod database;

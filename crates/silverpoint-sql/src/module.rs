@@ -1,5 +1,6 @@
-//! The seam to SQLite's virtual tables, and the only place with unsafe code: SQLite keeps tables and cursors behind pointers, so the types begin
-//! with the structures that it knows; and a cursor keeps the trace alive that its rows borrow from.
+//! The interface to SQLite's virtual tables, and the only place with unsafe code. SQLite keeps tables and
+//! cursors behind pointers, so the types begin with the structures that it knows. A cursor keeps the trace
+//! alive that its rows borrow from.
 #![allow(unsafe_code)]
 
 use std::borrow::Cow;
@@ -102,9 +103,9 @@ struct Cursor<K: Kind> {
 unsafe impl<K: Kind> VTabCursor for Cursor<K> {
     fn filter(&mut self, _number: c_int, text: Option<&str>, args: &Filters<'_>) -> rusqlite::Result<()> {
         let trace: *const Trace = &raw const self.state.trace;
-        // SAFETY: the trace lies in the allocation of `state`, which never moves and which this cursor keeps as long as it lives. Nobody changes a
-        // trace behind an `Arc`. What borrows it for this lifetime is kept in `rows` alone: that is dropped first, and gives nothing of it out but
-        // values that SQLite copies.
+        // SAFETY: the trace lies in the allocation of `state`, which never moves and which this cursor keeps
+        // as long as it lives. A trace behind an `Arc` is not changed. Borrows with this lifetime are kept in
+        // `rows` alone: that is dropped first, and gives out nothing but values that SQLite copies.
         let trace: &'static Trace = unsafe { &*trace };
         let plan = Plan::new(trace, K::COLUMNS, text.unwrap_or_default(), args)?;
         self.rows = None;

@@ -153,7 +153,7 @@ pub const KEYWORDS: [&str; 147] = [
     "without",
 ];
 
-/// Whether a word, in whatever case, is one of SQLite's grammar.
+/// Whether a word, in upper or lower case, belongs to SQLite's grammar.
 pub fn is_keyword(word: &str) -> bool {
     KEYWORDS.binary_search(&word.to_ascii_lowercase().as_str()).is_ok()
 }
@@ -174,8 +174,8 @@ impl Names {
         Self { reserved: reserved.into_iter().map(str::to_ascii_lowercase).collect(), given: HashSet::new() }
     }
 
-    /// A name like this one: letters, digits and `_` stay; another character, or several, become one `_`; where that cannot stand alone, `other`
-    /// comes before it; a number follows what is given already.
+    /// A name like this one. Letters, digits and `_` stay; other characters in a row become one `_`. Where
+    /// that cannot stand alone, `other` comes before it. A number follows a name that is used already.
     pub(crate) fn make(&mut self, wanted: &str, other: &str) -> String {
         let mut name = String::new();
         for c in wanted.chars().take(LONGEST) {

@@ -60,7 +60,7 @@ impl<T> OpenSpans<T> {
         Some(spans.remove(end - 1 - back).kept)
     }
 
-    /// The open span of a session that began at these ticks, in whatever thread.
+    /// The open span of a session that began at these ticks, in any thread.
     pub(crate) fn begun_at(&mut self, session: usize, begin_ticks: u64) -> Option<&mut T> {
         let threads = self.threads.iter_mut().filter(|((of, _), _)| *of == session);
         let mut open = threads.flat_map(|(_, spans)| spans);

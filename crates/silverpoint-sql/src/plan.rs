@@ -97,8 +97,9 @@ impl Operator {
     }
 }
 
-/// Tells SQLite which constraints are used, and what that saves. The text of the plan says which columns are used, and for each argument of the scan:
-/// number of the column, operator, and `i` when the argument is a list.
+/// Reports to SQLite which constraints are used, and what that saves. The text of the plan states the used
+/// columns. For each argument of the scan it has the number of the column, the operator, and `i` when the
+/// argument is a list.
 pub(crate) fn choose(info: &mut IndexInfo, columns: &[Column]) -> rusqlite::Result<()> {
     let constraints: Vec<_> =
         info.constraints().map(|c| (c.column(), Operator::of(&c.operator()), c.is_usable())).collect();

@@ -65,7 +65,7 @@ pub(crate) struct RecordRows<'t> {
     events: Option<Events<'t>>,
     /// Which spans are open, where a query asks for it: their ids.
     open: Option<OpenSpans<i64>>,
-    /// The same of async spans, by session and id, for records that are said to be of one.
+    /// The same of async spans, by session and id, for records that name such a span.
     asyncs: HashMap<(usize, u64), i64>,
     /// The span that the row is in, begins or ends.
     span: Option<i64>,
@@ -207,7 +207,8 @@ fn site_of<'a>(event: &Event<'a>) -> Option<(usize, &'a Site)> {
     }
 }
 
-/// The packed arguments; of a loss cause, count and stretch, of a wait cause and length, of a span's end its length, as u64 in little endian.
+/// The packed arguments, as u64 in little endian. A loss has cause, count and duration; a wait cause and
+/// length; a span's end its length.
 fn packed(context: &mut Context, what: &What<'_>) -> rusqlite::Result<()> {
     let numbers =
         |numbers: &[u64]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();

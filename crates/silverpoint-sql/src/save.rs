@@ -28,8 +28,9 @@ pub struct Saved {
     pub verdict: Verdict,
 }
 
-/// Writes a trace as a SQLite database with the tables and views of `docs/sql.md`, in one transaction and under a temporary name beside `path`; it gets its
-/// own when it is whole and durable. Replaces what is there if `force` is given. `begun` is given what ends it from another thread.
+/// Writes a trace as a SQLite database with the tables and views of `docs/sql.md`. It is written in one
+/// transaction and under a temporary name beside `path`, and gets its own name when it is complete and
+/// durable. Replaces an existing file if `force` is given. `begun` is given what ends it from another thread.
 ///
 /// # Errors
 /// The file cannot be written, or is there already; nothing is left then.
@@ -80,7 +81,7 @@ fn fill(database: &Database, path: &Path) -> Result<Saved, Error> {
         return Err(Error::File(format!("{}: SQLite needs a name in UTF-8", path.display())));
     };
     let connection = database.connection();
-    // It is nobody's before it has its name: what dies here leaves nothing that is read.
+    // It is invisible before it has its name: a death leaves nothing that is read.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
     connection.execute("attach ? as saved", [text])?;
     connection.execute_batch("pragma saved.journal_mode = off; pragma saved.synchronous = off; begin")?;

@@ -1,5 +1,6 @@
-//! Records of a database that [`write_database`](crate::write_database) has made, or another program that keeps to `docs/sql.md`, in order of time. The
-//! file is as hostile as any: what is used of it are columns of plain tables, each value is looked at, and memory is that of the sites and of a few records.
+//! Records, in order of time, of a database that [`write_database`](crate::write_database) or another program
+//! has made by the rules of `docs/sql.md`. The file is not trusted: only columns of plain tables are used,
+//! and each value is checked. Memory is that of the sites and of a few records.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -183,7 +184,7 @@ impl SavedRecords {
         if count != 1 {
             return Err(SavedError::of_file(format!("no table `{table}`"), WHOLE));
         }
-        // Hidden columns of plain tables are computed, by whatever the file says.
+        // The file could define hidden columns of plain tables, which are computed.
         let sql = "select count(*) from pragma_table_xinfo(?) where name = ? and hidden = 0";
         for column in columns {
             let count: i64 = self.connection.query_row(sql, [table, column], |row| row.get(0))?;

@@ -87,8 +87,8 @@ fn sites(connection: &Connection, trace: &Trace) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// What is missing, by thread and cause; ring bytes that could not be stored have the cause `gap`, what was kept
-/// back and forgotten deliberately `forgotten`.
+/// The losses, by thread and cause. Ring bytes that could not be stored have the cause `gap`; records that
+/// were kept back and dropped on purpose have `forgotten`.
 fn losses(connection: &Connection, session: &Session) -> rusqlite::Result<()> {
     let mut row = connection.prepare("insert into losses values(?, ?, ?, ?, ?, ?, ?)")?;
     let mut add = |thread: Option<(u32, &str)>, cause: &str, records: &dyn ToSql, bytes: &dyn ToSql| {

@@ -1,6 +1,7 @@
 //! The table `spans`: spans and async spans with their durations, in the order of their ends; those without an end come last.
 //!
-//! Parents are those of one tree: a stretch of an async span in a thread lies in that, an async span in what its link says or else in what was open where it began.
+//! Parents are those of one tree. A part of an async span in a thread lies in that span. An async span lies
+//! in the span that its link names, or else in the one that was open where it began.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -62,7 +63,7 @@ impl Kind for Spans {
 pub(crate) struct SpanRows<'t> {
     trace: &'t Trace,
     state: Arc<State>,
-    /// `None`: nothing can match, or the end has been reached and told.
+    /// `None`: nothing can match, or the end has been reached and reported.
     events: Option<Events<'t>>,
     spans: OpenSpans<Span>,
     asyncs: HashMap<AsyncKey<'t>, Vec<Span>>,
@@ -346,7 +347,7 @@ fn link<'t>(
     }
 }
 
-/// A span that begins with an event; its id and parent are still to be told.
+/// A span that begins with an event; its id and parent are still to be set.
 fn begun(event: &Event<'_>, site: usize, wants: &Wants, writer: &mut Writer) -> Span {
     let args = if wants.args { writer.event_args(&event.what).map(str::to_owned) } else { None };
     Span {
@@ -385,7 +386,8 @@ fn names(site: &Site) -> (&str, &str) {
     (site.description.category.as_str(), site.description.template.as_str())
 }
 
-/// What must be read for the spans that a plan wants: their ends, too, and whatever else decides about them.
+/// What must be read for the spans that a plan wants: their ends too, and everything else that decides about
+/// them.
 fn widened(trace: &Trace, plan: &Plan) -> Picked {
     let mut picked = plan.picked.clone();
     picked.others = false;

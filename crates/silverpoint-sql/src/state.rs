@@ -1,4 +1,4 @@
-//! What all tables of a database share: the trace, and what reading it has told.
+//! What all tables of a database share: the trace, and the notes of reading it.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -9,13 +9,14 @@ use silverpoint_formats::tracefile::{Events, Note, Trace, Verdict};
 /// See the module.
 pub(crate) struct State {
     pub(crate) trace: Trace,
-    /// By session, then by place of the stream: what is added to a place in its ring to give a number that no other record has.
+    /// By session, then by place of the stream: the offset that turns a place in its ring into a unique
+    /// number.
     bases: Vec<Vec<u64>>,
     told: Mutex<Told>,
     blocks_read: AtomicU64,
 }
 
-/// What the scan that found most has told.
+/// The notes of the scan that found most.
 #[derive(Default)]
 struct Told {
     notes: Vec<Note>,

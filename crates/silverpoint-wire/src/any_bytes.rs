@@ -130,7 +130,8 @@ proptest! {
     }
 }
 
-/// The widest types that a signature can hold, over as many bytes as a record can: work grows with the bytes, not with bytes times width.
+/// The widest types that a signature can hold, over as many bytes as a record can hold. Work grows with the
+/// bytes, not with bytes times width.
 #[test]
 #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
 fn wide_types_cost_no_more_than_their_bytes() {

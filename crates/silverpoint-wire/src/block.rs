@@ -460,8 +460,9 @@ impl GapInfo {
     }
 }
 
-/// Payload of an *index* block: where the one before it stands (0: none), then the headers, as they stand in the file, of all blocks from the
-/// end of that one (or from the beginning of the file) to this one.
+/// Payload of an *index* block. It states where the index before it stands (0: none). The headers of all
+/// blocks follow, as they stand in the file, from the end of that index (or the beginning of the file) to
+/// this one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Index {
     /// Offset of the *index* block before this one; 0: none.
@@ -482,8 +483,9 @@ impl Index {
         out.extend_from_slice(&self.headers);
     }
 
-    /// The blocks that the payload of the *index* block at `at` describes, in order, with their offsets, which begin at `from`, the end of the block
-    /// before; `None` when it contradicts itself: then it is of no use.
+    /// The blocks that the payload of the *index* block at `at` describes, in order, with their offsets. The
+    /// offsets begin at `from`, the end of the block before. `None` when the payload contradicts itself: then
+    /// it is useless.
     pub fn blocks(payload: &[u8], from: u64, at: u64) -> Option<Vec<(u64, BlockHeader)>> {
         let headers = payload.get(INDEX_FIXED..)?;
         let mut blocks = Vec::with_capacity(headers.len() / HEADER_SIZE);

@@ -83,8 +83,8 @@ impl Compressor {
         self.compression
     }
 
-    /// Puts the compressed form of a payload into `out`, in place of what was there, and gives the bit for its encoding; 0 when it would not be
-    /// smaller: then `out` is of no use.
+    /// Replaces `out` by the compressed form of a payload, and gives the bit for its encoding. It gives 0
+    /// when that would not be smaller: then `out` is useless.
     pub fn compress(&mut self, payload: &[u8], out: &mut Vec<u8>) -> u8 {
         let bit = match self.compression {
             Compression::None => return 0,
@@ -156,8 +156,8 @@ impl fmt::Debug for Decompressor {
 }
 
 impl Decompressor {
-    /// Puts what was compressed into `out`, in place of what was there: the raw or the compact payload. `raw_size` is the header's. Takes at most 16 MiB
-    /// of room, whatever the bytes say; after an error `out` is empty.
+    /// Replaces `out` by the decompressed raw or compact payload. `raw_size` is the header's. Uses at most 16
+    /// MiB of memory for any bytes; after an error `out` is empty.
     pub fn decompress(
         &mut self,
         encoding: u8,

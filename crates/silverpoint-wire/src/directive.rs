@@ -1,7 +1,8 @@
 //! Directives (spec/directives.md): which sites are on.
 //!
-//! [`decide`] works on the text itself, allocates nothing and passes over what is malformed, for frontends; [`Directives::parse`] refuses the whole text with
-//! the place of its first mistake, for whoever writes one. On a text without mistakes both say the same.
+//! [`decide`] works on the text itself, allocates nothing and ignores malformed parts, for frontends.
+//! [`Directives::parse`] refuses the whole text with the place of its first mistake, for programs that write
+//! one. On a text without mistakes both give the same result.
 
 use std::fmt;
 
@@ -111,7 +112,7 @@ pub fn malformed(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').filter(|piece| parse_piece(piece).is_err()).map(trim)
 }
 
-/// Adds directives to those that there are: what was said of the same target before no longer counts.
+/// Adds directives to the present ones: they override earlier ones for the same target.
 pub fn added(present: &str, more: &str) -> String {
     let key = |piece: &str| {
         let text = trim(piece);
@@ -189,7 +190,7 @@ fn parse_piece(piece: &str) -> Parsed<'_> {
     let (target, level) = text.split_once('=').map_or((text, None), |(target, level)| (target, Some(level)));
     let after_target = start + target.len() + 1;
     let target = target.trim_end_matches(is_space);
-    // From left to right: the first mistake is the one that is told.
+    // From left to right: the first mistake is the one that is reported.
     if target.is_empty() {
         return Err((start, "a target: category, file, file:line or function()"));
     }

@@ -180,7 +180,8 @@ pub mod ring {
         pub const TOLD: usize = 144;
         pub const LOSSES: usize = 192;
     }
-    /// The bits of the state word that hold the state. The others count adoptions, so that whoever looked before one takes nothing after it.
+    /// The bits of the state word that hold the state. The others count adoptions, so that a thread that read
+    /// the word before an adoption takes nothing after it.
     pub const STATE_MASK: u32 = 0xFF;
     /// One adoption in the state word.
     pub const ADOPTION: u32 = 0x100;

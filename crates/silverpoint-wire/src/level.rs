@@ -9,7 +9,7 @@ use std::str::FromStr;
 pub enum Level {
     /// The finest steps.
     Trace = 0,
-    /// For whoever looks for a fault.
+    /// For finding a fault.
     Debug = 1,
     /// Normal events of note.
     Info = 2,

@@ -13,8 +13,8 @@
 //!  version     of the trace file's format          marker      names of functions from Rust paths
 //! ```
 //!
-//! Pure: no I/O, no unsafe code, no state. Everything that is read is taken as hostile: bounds are checked before use, errors say where, nothing
-//! panics, and work and memory are bounded by the size of the input.
+//! Pure: no I/O, no unsafe code, no state. All input is treated as hostile. Bounds are checked before use,
+//! errors name the place, and nothing panics. Work and memory are bounded by the size of the input.
 #![forbid(unsafe_code)]
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The name of the function that a Rust tracepoint stands in, from the path of a type declared there.
 //!
-//! The path comes from the running program (`type_name`) or from a symbol of its file; both become the same name. In it the arguments of generic types are written in one way: `_` for
-//! parameters, whatever they are called, no lifetimes, and a space after each comma.
+//! The path comes from the running program (`type_name`) or from a symbol of its file; both become the same
+//! name. The arguments of generic types are written in one form: `_` for all parameters, no lifetimes, and a
+//! space after each comma.
 
 /// Longest name that is kept, in bytes.
 pub const MAX: usize = 512;

@@ -44,7 +44,7 @@ impl Repetition {
         self.recorded > 0 && self.recorded >= self.described
     }
 
-    /// Everything is described anew from here on.
+    /// Everything is described again from here on.
     pub fn restart(&mut self) {
         *self = Self::default();
     }

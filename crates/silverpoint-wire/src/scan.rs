@@ -78,7 +78,8 @@ pub struct Scanner<'a, R: ReadAt + ?Sized> {
     buffer: Vec<u8>,
 }
 
-/// Bytes that are searched at a time for a sync mark: few at first, for the next block is often near, then twice as many each time.
+/// Bytes that are searched at a time for a sync mark. They are few at first, because the next block is often
+/// near, then twice as many each time.
 const CHUNK_MIN: usize = 1 << 10;
 /// See [`CHUNK_MIN`].
 const CHUNK_MAX: usize = 64 << 10;
@@ -88,8 +89,9 @@ const FILE_MAX: u32 = 64 << 10;
 const READ_IN_VAIN_MAX: u64 = 4 * PAYLOAD_MAX as u64;
 
 impl<'a, R: ReadAt + ?Sized> Scanner<'a, R> {
-    /// Starts at `at`, a multiple of 8. With `check_payloads` every payload is read and checked, so that a block with a broken payload counts as
-    /// damage; without, only headers are (whoever reads a payload must check it then).
+    /// Starts at `at`, a multiple of 8. With `check_payloads` every payload is read and checked, so that a
+    /// block with a broken payload counts as damage. Without it only headers are checked (a reader of a
+    /// payload must check that then).
     pub fn new(source: &'a R, at: u64, check_payloads: bool) -> Scanner<'a, R> {
         Scanner { source, at, check_payloads, last_sequence: None, read_in_vain: 0, buffer: Vec::new() }
     }
@@ -115,7 +117,7 @@ impl<'a, R: ReadAt + ?Sized> Scanner<'a, R> {
         &self.buffer
     }
 
-    /// What comes next; `None` at the end of the file. Work is linear in the file's size, whatever it holds.
+    /// What comes next; `None` at the end of the file. Work is linear in the file's size, for any contents.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<Found>, R::Error> {
         let at = self.at;
@@ -190,7 +192,8 @@ impl<'a, R: ReadAt + ?Sized> Scanner<'a, R> {
         Ok(matches!(self.header_at(at)?, Ok(_) | Err(None)))
     }
 
-    /// The offset of the next block after `at` that continues the sequence or begins another file that was joined to this one, or the end of the file.
+    /// The offset of the next block after `at`, or the end of the file. The block continues the sequence, or
+    /// begins another file that was joined to this one.
     fn search(&mut self, at: u64) -> Result<Result<u64, u64>, R::Error> {
         let mut from = at + 1;
         let mut chunk = vec![0; CHUNK_MIN];
@@ -221,7 +224,8 @@ impl<'a, R: ReadAt + ?Sized> Scanner<'a, R> {
         }
     }
 
-    /// Whether a block found behind one at `at` may be a later one of the same file: blocks of a file begin at multiples of 8 from its first byte.
+    /// Whether a block found after one at `at` may be a later one of the same file. Blocks of a file begin at
+    /// multiples of 8 from its first byte.
     fn continues(&self, at: u64, candidate: u64, header: &BlockHeader) -> bool {
         (candidate - at).is_multiple_of(8) && self.last_sequence.is_none_or(|last| header.sequence > last)
     }

@@ -127,8 +127,9 @@ impl SiteDescription {
         self.names.split_terminator('\n')
     }
 
-    /// Appends the description. What is written can always be read: texts that exceed their length fields or, together, the limit of 65,536 bytes, are cut
-    /// at a character boundary, the template first, then category, function and file. Names or a signature without room are left out.
+    /// Appends the description. The result can always be read. Texts that exceed their length fields or,
+    /// together, the limit of 65,536 bytes, are cut at a character boundary. The template is cut first, then
+    /// category, function and file. Names or a signature without room are left out.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let start = out.len();
         let mut room = SIZE_MAX - FIXED_SIZE;
@@ -223,7 +224,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 256 }))]
 
-        /// Whatever the lengths, what is written is read, and is what was meant unless it had to be cut.
+        /// For any lengths, the written description can be read, and is unchanged unless it had to be cut.
         #[test]
         fn what_is_encoded_can_be_decoded(
             lens in prop::array::uniform6(prop_oneof![4 => 0_usize..40, 1 => 21_000_usize..23_000, 1 => 65_000_usize..70_000]),

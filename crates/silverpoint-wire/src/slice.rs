@@ -1,7 +1,8 @@
 //! A ring's header and image, read from bytes (spec/wire.md sections 4 and 12).
 //!
-//! [`judge_slice`] is the whole judgement over the image of a slice: which records were accepted and not yet stored, and where the image contradicts the
-//! rules. A collector, which reads a ring piece by piece, applies the same rules by [`RingHeader::valid_range`] and [`summarize`].
+//! [`judge_slice`] checks the complete image of a slice. It finds the records that were accepted and not yet
+//! stored, and where the image contradicts the rules. A collector, which reads a ring piece by piece, applies
+//! the same rules by [`RingHeader::valid_range`] and [`summarize`].
 
 use std::fmt;
 
@@ -10,8 +11,10 @@ use crate::layout::ring::{CLAIMING, FREE, HEADER_SIZE, MAGIC, STATE_MASK, at};
 use crate::layout::{CAUSES, record};
 use crate::record::{Record, RecordErrorKind, Records};
 
-/// Slabs of `slab_count` that a thread leaves unused when it goes on in a ring of so many bytes (with its header) for comfort (spec/wire.md section 3.4): the
-/// larger the ring, the more. Else those that came first would have the largest rings, and those that come later would wait every few records.
+/// The number of slabs (of `slab_count`) that a thread leaves unused when it continues, for comfort, in a
+/// ring of this size. The size is in bytes, with the header (spec/wire.md section 3.4). The larger the ring,
+/// the more. Otherwise the first threads would have the largest rings, and later ones would wait every few
+/// records.
 pub fn left_to_others(slab_count: u32, ring_bytes: u32) -> u32 {
     let eighths = match ring_bytes {
         ..=0x4000 => 1,
@@ -165,8 +168,9 @@ pub struct Summary {
     pub control: bool,
 }
 
-/// Walks the records of a payload that starts at ring position `position` of a ring of this capacity: sizes, at most a quarter of the capacity, no wrap; `known`
-/// tells whether a site id exists. Gives what is right from the start, and what ended it early. Touches record headers only.
+/// Walks the records of a payload that starts at ring position `position` of a ring of this capacity. It
+/// checks sizes, at most a quarter of the capacity, and that none wraps; `known` decides whether a site id
+/// exists. Gives what is right from the start, and what ended it early. Touches record headers only.
 pub fn summarize(
     payload: &[u8],
     position: u64,
@@ -231,10 +235,10 @@ pub fn summarize(
     (summary, error)
 }
 
-/// Walks records that are as they should be, from `summary.bytes` on; stops at anything else (a pad, an error, the end), for the caller to judge. Gives the bytes
-/// walked.
+/// Walks correct records, from `summary.bytes` on. Stops at anything else (a pad, an error, the end), for the
+/// caller to decide. Gives the bytes walked.
 ///
-/// Nearly all time that judging takes is spent here: the one thing that a record waits for is the size of the one before it.
+/// Nearly all time of the check is spent here: a record waits only for the size of the one before it.
 fn walk_plain(lap: &[u8], summary: &mut Summary, most: usize, known: &mut impl FnMut(u32) -> bool) -> usize {
     let begin = summary.bytes;
     let mut at = begin;

@@ -5,8 +5,9 @@
 //! Record ─▶ event class of its site, declared in `metadata` when it is new ─▶ event in a packet of `stream_0` …
 //! ```
 //!
-//! Records that come in order of time fill one stream. One that is earlier than its predecessor goes to the next stream that has not passed its time, so that
-//! readers, which merge streams, see all in order. Memory is one packet a stream, and a name for each class.
+//! Records that come in order of time fill one stream. A record earlier than its predecessor goes to the next
+//! stream that has not passed its time. Readers merge streams, so they see all in order. Memory is one packet
+//! a stream, and a name for each class.
 
 mod classes;
 mod fields;

@@ -1,4 +1,5 @@
-//! A stream of CTF: events in packets, each with its size, the times of its first and last event, and how many events were lost so far.
+//! A stream of CTF: events in packets. Each packet has its size, the times of its first and last event, and
+//! how many events were lost so far.
 
 use std::io::{self, Write};
 

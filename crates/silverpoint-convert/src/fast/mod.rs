@@ -1,14 +1,15 @@
-//! The short way of records that look like earlier ones. What writers write is the same over and over: the members that tell process and thread, and those that tell
-//! the site, stand together, and are the same bytes in each record of that thread or site. So they are compared instead of parsed, and between them only the time and
-//! the arguments are read.
+//! The short way for records that look like earlier ones. The members for process and thread stand together,
+//! and so do those for the site. Writers repeat the same bytes in each record of that thread or site. So they
+//! are compared instead of parsed, and between them only the time and the arguments are read.
 //!
 //! ```text
 //!  {"time":"…" │ ,"level":…,"thread":"main" │ ,"category":…,"signature":"Ld" │ ,"message":"…","args":[ 7 , 0.5 ]}
 //!  read          a run that is known: who     a run that is known: the site     passed over      read by its types
 //! ```
 //!
-//! Nothing is ever refused here. What is not exactly as expected (another order, white space, a value that its type cannot hold, the end of what is at hand) goes the
-//! long way from its first byte, and what the long way makes of it is learned. Both ways give the same: a test compares them.
+//! Nothing is ever refused here. A record that is unexpected in any way takes the long way from its first
+//! byte, and the result is learned. Examples are another order, white space, a value that its type cannot
+//! hold, and the end of the buffered input. Both ways give the same: a test compares them.
 
 mod args;
 mod cbor;
@@ -143,7 +144,8 @@ struct Run<T> {
     meaning: T,
 }
 
-/// As `starts_with`, by words and without a call: most of what is compared is short, and the wide registers that libc's comparison uses are slow at first.
+/// As `starts_with`, by words and without a call: most compared runs are short, and the wide registers of
+/// libc's comparison are slow at first.
 #[inline(always)]
 fn begins_with(bytes: &[u8], expected: &[u8]) -> bool {
     let Some(bytes) = bytes.get(..expected.len()) else { return false };

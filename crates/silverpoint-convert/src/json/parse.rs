@@ -66,7 +66,7 @@ impl JsonParser {
     /// Puts the next value into the scratch.
     ///
     /// # Errors
-    /// What is no JSON, nested deeper than 128, or longer than 64 MiB.
+    /// Invalid JSON, nested deeper than 128, or longer than 64 MiB.
     pub fn value(&mut self, input: &mut Input, scratch: &mut Scratch) -> Read {
         self.nested(input, scratch, 0)
     }
@@ -280,7 +280,7 @@ impl JsonParser {
     }
 }
 
-/// Decimal digits that a float holds, whatever they are, and the point.
+/// Decimal digits that a float holds in any case, and the point.
 const FLOAT_DIGITS: usize = 16;
 
 /// Puts a number as JSON writes it; false when it is none.
@@ -397,7 +397,7 @@ impl JsonReader {
         let Err(mut error) = self.parser.value(&mut self.input, &mut self.scratch) else { return Ok(()) };
         error.path.insert_str(0, &format!("[{}]", self.parsed.count()));
         self.parsed.pass_over();
-        // A line is a new beginning; within an array nobody knows where the next record begins.
+        // A line is a new beginning; within an array the begin of the next record is unknown.
         if self.in_array || error.io.is_some() {
             self.ended = true;
             return Err(error);

@@ -85,7 +85,7 @@ impl Sender {
             .http_status_as_error(false)
             .timeout_global(Some(patience.answer))
             .max_redirects(0)
-            // The address is the collector's, whatever proxy the environment has for the world outside.
+            // The address is the collector's own, even if the environment has a proxy for the outside world.
             .proxy(None)
             .user_agent(concat!("silverpoint/", env!("CARGO_PKG_VERSION")))
             .build();

@@ -17,7 +17,7 @@ const THREAD: u32 = 4;
 const PARENT: u32 = 5;
 const COUNTER: u32 = 8;
 
-/// Threads whose names are remembered. Beyond it all are described anew, which costs bytes and no more.
+/// Most threads whose names are remembered. Beyond that all are described again, which only costs bytes.
 const THREADS_MAX: usize = 1 << 16;
 
 /// What has been described.
@@ -66,7 +66,7 @@ impl Tracks {
         }
         let process = self.process(out, record);
         let (number, tid) = (record.process_number as u64, u64::from(record.tid));
-        // Where nobody knows the thread's number, its name tells it from others.
+        // If the thread's number is unknown, its name distinguishes it from others.
         let name = if tid == 0 { record.thread } else { "" };
         let track = hash(&[b"thread", &number.to_le_bytes(), &tid.to_le_bytes(), name.as_bytes()]);
         describe(out, track, |out| {
@@ -188,7 +188,7 @@ fn describe(out: &mut Proto, track: u64, more: impl FnOnce(&mut Proto)) {
 
 /// A number for what the parts say: the same for the same, in all probability another one for others. Never 0.
 pub(crate) fn hash(parts: &[&[u8]]) -> u64 {
-    // FNV-1a, with the lengths, so that parts are told from each other; then all bits are mixed.
+    // FNV-1a, with the lengths, so that the parts are distinguished; then all bits are mixed.
     let mut hash = 0xCBF2_9CE4_8422_2325_u64;
     for part in parts {
         for byte in (part.len() as u64).to_le_bytes().iter().chain(*part) {

@@ -13,7 +13,7 @@ use crate::{Place, Process, ReadError, Reader, Record};
 /// Records that are taken out of the files at a time.
 const BATCH: usize = 4096;
 
-/// Told how it stands, and asked whether more may come; see [`FollowReader::new`].
+/// Gets the state, and decides whether more may come; see [`FollowReader::new`].
 pub type More<'f> = dyn FnMut(&mut Follow, Vec<Note>, bool) -> Result<bool, ReadError> + 'f;
 
 /// Reads what is followed until somebody says that it is over, and then what was recorded until then.
@@ -139,7 +139,7 @@ impl Reader for FollowReader<'_> {
         show(head, trace, &self.processes, self.input, &taken.args, &taken.thread, context)
     }
 
-    /// What lives has no end that could be told: 0.
+    /// A living trace has no known end: 0.
     fn position(&self) -> u64 {
         0
     }

@@ -8,7 +8,8 @@ use silverpoint_formats::tracefile::{Event, Events, Kept, Trace};
 
 use crate::{Process, ReadError, Reader, Record};
 
-/// Reads the records of a trace that a filter takes; names and ends of threads are told by the records that follow.
+/// Reads the records of a trace that a filter selects; names and ends of threads are contained in the records
+/// that follow.
 pub struct TraceReader<'t> {
     trace: &'t Trace,
     events: Events<'t>,
@@ -80,7 +81,7 @@ impl Reader for TraceReader<'_> {
     }
 }
 
-/// Copies an event, its texts into what is there already; `None` of what is no record.
+/// Copies an event, and reuses the allocations of its texts; `None` if it is not a record.
 pub(super) fn keep(
     event: &Event<'_>,
     args: &mut Vec<u8>,

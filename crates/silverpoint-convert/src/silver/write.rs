@@ -1,8 +1,9 @@
-//! A trace file made of records: each process is a session of its own whose clock counts nanoseconds since 1970. A block is written when 64 KiB of a thread wait, or
-//! 16 MiB of all of them.
+//! A trace file made of records. Each process is a session of its own whose clock counts nanoseconds since
+//! 1970. A block is written when 64 KiB of a thread wait, or 16 MiB of all of them.
 //!
-//! **Order.** Readers take a stream as it lies in the file, so that a stream's records must be in order of time. Those of a thread that come in another order wait longer, are sorted, and go into
-//! another stream of the thread where they are earlier than what the first one holds: readers merge the streams.
+//! **Order.** Readers use a stream as it lies in the file, so a stream's records must be in order of time.
+//! Records of a thread that come in another order wait longer and are sorted. If they are earlier than the
+//! records in the first stream, they go into another stream of the thread: readers merge the streams.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
@@ -52,7 +53,8 @@ pub struct SilverWriter<W> {
     record: Vec<u8>,
     /// The greatest time of a record.
     latest: u64,
-    /// By who follows the file: nothing earlier follows but what says that it is late. 0: nothing was said.
+    /// For readers that follow the file: nothing earlier follows, except what is marked as late. 0: not
+    /// stated.
     watermark: u64,
 }
 
@@ -156,7 +158,8 @@ impl<W: Write> SilverWriter<W> {
         &self.out
     }
 
-    /// Writes what waits, for somebody who follows the file: blocks, however small, and a watermark, so that what is in them need not be waited with.
+    /// Writes the waiting records for a reader that follows the file. It writes blocks of any size, and a
+    /// watermark, so that the reader need not wait.
     ///
     /// # Errors
     /// Those of writing.

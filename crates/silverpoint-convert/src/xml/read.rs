@@ -115,7 +115,8 @@ impl XmlReader {
         }
     }
 
-    /// Passes over space, comments and instructions up to a tag, whose `<` is taken; true when it is an end tag, whose `/` is taken too. `None` at the end.
+    /// Skips space, comments and instructions up to a tag, whose `<` is read. True when it is an end tag,
+    /// whose `/` is read too. `None` at the end.
     fn tag_begins(&mut self) -> Read<Option<bool>> {
         loop {
             self.space()?;
@@ -273,7 +274,7 @@ impl XmlReader {
                 b'>' if is_text && before >= 2 => {
                     return Err(unexpected(&mut self.input, "&gt; behind ]]"));
                 }
-                // A line ends with LF, whatever stands there.
+                // Every line end becomes LF.
                 b'\r' => {
                     self.input.bump();
                     if self.input.peek()? == Some(b'\n') {
@@ -554,7 +555,7 @@ impl Reader for XmlReader {
             Ok(true) => {}
             Ok(false) => return Ok(false),
             Err(mut error) => {
-                // Nobody knows where the next record begins.
+                // The begin of the next record is unknown.
                 self.state = State::Ended;
                 error.path.insert_str(0, &format!("[{}]", self.parsed.count()));
                 return Err(error);

@@ -222,7 +222,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 256 }))]
 
-        /// Whatever the bytes of the records, their flags and those of pads, they come back.
+        /// For any bytes of the records, their flags and pads, they are restored.
         #[test]
         fn expansion_is_exact(
             records in prop::collection::vec(
@@ -253,7 +253,7 @@ mod tests {
             prop_assert_eq!(back, raw);
         }
 
-        /// Skimming sees what expansion gives, and refuses what it refuses, whichever arguments are asked for.
+        /// Skimming gives what expansion gives, and refuses what it refuses, for any requested arguments.
         #[test]
         fn skimming_agrees_with_expansion(
             records in prop::collection::vec((0_u32..24, any::<u32>(), prop::collection::vec(0_u8..4, 0..40)), 0..20),

@@ -1,4 +1,5 @@
-//! Arguments to compact bytes. Whatever the rule would not restore exactly is refused, and written as it is by the caller.
+//! Arguments to compact bytes. Arguments that the rule would not restore exactly are refused, and the caller
+//! writes them as they are.
 
 use super::number::{push_number, push_varint};
 use crate::bytes::{array, round_up_8};

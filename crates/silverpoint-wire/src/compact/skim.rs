@@ -23,8 +23,10 @@ pub struct Skimmed<'a> {
     pub args: &'a [u8],
 }
 
-/// Gives the records of a compact payload to `visit`, pads included; the arguments of those sites only for which `wants_args` is true, which must always say
-/// the same of one site. Fails where [`expand`](super::expand()) fails; what was given out before then is the records before that place, or a part of them.
+/// Gives the records of a compact payload to `visit`, pads included. It gives the arguments only of sites for
+/// which `wants_args` is true, which must always answer the same for one site. Fails where
+/// [`expand`](super::expand()) fails; by then the records before that place, or a part of them, were given
+/// out.
 pub fn skim(
     compact: &[u8],
     raw_size: usize,
