@@ -13,9 +13,9 @@
 //
 //   measured(21.5);
 //
-// Which of them it is stands where the connection is made, and nowhere else: no thread's identity decides.
-// Any thread may emit, connect and disconnect at any time, also from within a receiver. Independent of Qt and
-// of the tracing headers; links nothing but the threads of the C library.
+// The way of receiving is chosen where the connection is made, and nowhere else: no thread's identity
+// decides. Any thread may emit, connect and disconnect at any time, also from within a receiver. Independent
+// of Qt and of the tracing headers; links nothing but the threads of the C library.
 #pragma once
 
 #include "signal/connection.hpp"
@@ -28,8 +28,8 @@ namespace silverpoint {
 
 /// A signal with arguments of these types. When it dies, its connections end.
 ///
-/// Arguments that are queued or kept are copied. Of values that can only be moved a signal has one receiver,
-/// which takes them; references (`const Shape&`, `std::ostream&`) go to any number of direct receivers.
+/// Arguments that are queued or kept are copied. If values can only be moved, the signal has one receiver,
+/// which takes them. References (`const Shape&`, `std::ostream&`) go to any number of direct receivers.
 template <class... Args>
 class signal {
     static_assert((!(std::is_rvalue_reference_v<Args> &&
@@ -47,12 +47,12 @@ class signal {
     signal(const signal&) = delete;
     signal& operator=(const signal&) = delete;
 
-    /// Calls all receivers that are connected now, in the order of their connections; those that one of them
-    /// connects are not called, and those that one of them disconnects are not called any more. An exception
-    /// of a direct receiver passes through, and the receivers behind it are not called.
+    /// Calls all receivers that are connected now, in the order of their connections. A receiver that one of
+    /// them connects is not called, and one that it disconnects is not called any more. An exception of a
+    /// direct receiver propagates, and the receivers behind it are not called.
     [[gnu::always_inline]] void operator()(signaling::passed<Args>... args) const {
-        // One receiver is the rule: some twenty instructions around the call. The end of the call is said
-        // here and not by the receiver's side, whose code may be unloaded from then on.
+        // One receiver is the common case: some twenty instructions around the call. The end of the call is
+        // noted here and not by the receiver's side, whose code may be unloaded from then on.
         const std::atomic<signaling::slot_base*>& named = core_->only();
         signaling::slot_base* const only = named.load(std::memory_order_acquire);
         if (only != nullptr) [[likely]] {
@@ -67,8 +67,8 @@ class signal {
         call_carefully(std::forward<signaling::passed<Args>>(args)...);
     }
 
-    /// Direct: `function` runs within each emission, in the emitting thread; in several at once, if several
-    /// emit.
+    /// Direct: `function` runs within each emission, in the emitting thread; in several threads at once, if
+    /// several emit.
     template <class Function>
         requires std::is_invocable_v<std::decay_t<Function>&, signaling::passed<Args>...>
     connection connect(Function&& function) {
@@ -92,14 +92,14 @@ class signal {
     }
 
     /// Queued: `function` runs in the thread that drains `to`, for every event, in the order of the
-    /// emissions. When `options.capacity` of them wait, `options.when_full` says what becomes of the next.
+    /// emissions. If `options.capacity` of them wait, `options.when_full` decides what happens to the next.
     template <class Function>
         requires std::is_invocable_v<std::decay_t<Function>&, signaling::passed<Args>...>
     connection connect_queued(inbox& to, Function&& function, queued_options options = {}) {
         return connect_merging(to, std::forward<Function>(function), signaling::no_merge(), options);
     }
-    /// Queued, and when the queue is full, `merge(event& newest, args…)` puts an event into the newest that
-    /// waits: for sums, and for changes of which the last counts. It is called with the queue's lock held: be
+    /// Queued; if the queue is full, `merge(event& newest, args…)` merges an event into the newest that
+    /// waits. For sums, and for changes of which the last counts. It is called with the queue's lock held: be
     /// short.
     template <class Function, class Merge>
         requires std::is_invocable_v<std::decay_t<Function>&, signaling::passed<Args>...> &&
@@ -116,8 +116,7 @@ class signal {
     }
 
     /// Latest: `function` runs in the thread that drains `to`, with the newest value, once for any number of
-    /// emissions since the last drain. An emission waits for nobody; it wakes the inbox's loop, if that
-    /// sleeps.
+    /// emissions since the last drain. An emission never waits; it wakes the inbox's loop, if that sleeps.
     template <class Function>
         requires std::is_invocable_v<std::decay_t<Function>&, signaling::passed<Args>...>
     connection connect_latest(inbox& to, Function&& function) {
@@ -126,7 +125,7 @@ class signal {
         auto* const fresh = new made(core_, to.core(), std::forward<Function>(function));
         fresh->hold();
         const signaling::held<made> kept(fresh);
-        // Before anybody can publish, so that no value waits unseen.
+        // Before any thread can publish, so that no value waits unseen.
         to.core()->watch(fresh, fresh);
         const connection result = add(fresh);
         if (!result.connected()) to.core()->unwatch(fresh);
@@ -165,7 +164,7 @@ class signal {
     [[gnu::noinline]] void call_carefully(signaling::passed<Args>... args) const {
         if (core_->lists().load(std::memory_order_relaxed) == nullptr) return;
         const signaling::free_level level;
-        // (Another thread may take a receiver away in between: then the list says who is left.)
+        // (Another thread may remove a receiver in between: then the list decides who is left.)
         signaling::slot_base* const only = core_->only().load(std::memory_order_acquire);
         if (only != nullptr &&
             signaling::enter_only<signaling::careful_store>(level.at().slot, core_->only(), only)) {

@@ -1,11 +1,11 @@
-// An order between two sides of which one acts a million times as often as the other.
+// An order between two sides, one of which acts a million times as often as the other.
 //
-// Emitting a signal says "I am in this receiver" and then looks whether the receiver is still connected;
-// disconnecting says "not connected any more" and then looks who is in it. Each must see the other, which
-// takes a full barrier on both sides, and dearer emissions. Linux can place the emitter's barrier from
-// the other side (membarrier, since 4.14): the frequent side then only stores, and the rare one pays for a
-// system call. Where the kernel cannot (or a filter forbids it, or ThreadSanitizer looks on), both sides use
-// sequentially consistent stores, which needs nobody's help.
+// An emission writes "I am in this receiver", then checks whether the receiver is still connected. A
+// disconnection writes "not connected any more", then checks who is in the receiver. Each must see the other.
+// That takes a full barrier on both sides, which makes emissions expensive. Linux can place the emitter's
+// barrier from the other side (membarrier, since 4.14). The frequent side then only stores, and the rare one
+// pays for a system call. If the kernel cannot (or a filter forbids it, or ThreadSanitizer is in use), both
+// sides use sequentially consistent stores, which need no help.
 #pragma once
 
 #include <linux/futex.h>
@@ -26,11 +26,11 @@
 #    include <immintrin.h>
 #endif
 
-// One copy in a process, whatever the visibility that a library is compiled with: threads and signals of all
-// its shared objects must know of each other. The dynamic linker sees to it among shared libraries; of an
-// executable that loads plugins (dlopen) it must be able to see the symbols: link it with -rdynamic (CMake:
-// ENABLE_EXPORTS), and do not load plugins with RTLD_DEEPBIND or hide these symbols by a version script. Else
-// there are two copies, and a plugin that disconnects does not wait for the executable's emissions.
+// One copy in a process, no matter with which visibility a library is compiled. Threads and signals of all
+// its shared objects must know of each other. The dynamic linker ensures this among shared libraries. If an
+// executable loads plugins (dlopen), the linker must see its symbols: link it with -rdynamic (CMake:
+// ENABLE_EXPORTS). Do not load plugins with RTLD_DEEPBIND, and do not hide these symbols by a version script.
+// Otherwise there are two copies, and a plugin that disconnects does not wait for the executable's emissions.
 #define SP_SIGNAL_SHARED __attribute__((visibility("default")))
 
 // (Not `signals`: Qt has macros of this name, of `slots` and of `emit`, and these headers may stand behind
@@ -43,7 +43,7 @@ SP_SIGNAL_SHARED inline constinit std::atomic<bool> asymmetric{false};
 /// Asks the kernel, once; before the first receiver of the process is connected.
 inline void settle_barriers() {
 #if defined(__SANITIZE_THREAD__)
-    // The sanitizer sees orders of atomic operations only.
+    // The sanitizer sees only the orders of atomic operations.
 #else
 #    if defined(__has_feature)
 #        if __has_feature(thread_sanitizer)
@@ -60,7 +60,7 @@ inline void settle_barriers() {
 #endif
 }
 
-/// The store of the frequent side: what the same thread loads afterwards is loaded after it, for whoever
+/// The store of the frequent side. The same thread's later loads come after it, as seen by a thread that
 /// calls `heavy_barrier` between a store and a load of its own.
 template <class Atomic, class Value>
 inline void light_store(Atomic& where, Value value) {
@@ -73,9 +73,9 @@ inline void light_store(Atomic& where, Value value) {
 }
 
 /// The rare side's barrier, between its (sequentially consistent) stores and loads: a system call that
-/// interrupts the process's other running threads. Ends the program when the kernel refuses what it has
-/// promised: a system call filter (seccomp) that forbids membarrier is to be installed before the first
-/// signal is made.
+/// interrupts the process's other running threads. It ends the program if the kernel refuses what it has
+/// promised. So install a system call filter (seccomp) that forbids membarrier before the first signal is
+/// made.
 inline void heavy_barrier() {
     if (!asymmetric.load(std::memory_order_relaxed)) return;
     if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) [[likely]]
@@ -86,7 +86,7 @@ inline void heavy_barrier() {
     std::abort();
 }
 
-/// A hint: this line of memory is going to be written to, and another core has it.
+/// A hint: this line of memory will be written to, and another core has it.
 inline void prefetch_for_write(const void* where) {
 #if defined(__x86_64__)
     asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(where)));
@@ -95,8 +95,8 @@ inline void prefetch_for_write(const void* where) {
 #endif
 }
 
-/// Waiting for something that takes nanoseconds, unless the other thread has been suspended: first spins,
-/// then lets others run, then sleeps, so that no priority can keep the other from running.
+/// Waits for something that takes nanoseconds, unless the other thread was suspended. First it spins, then
+/// lets others run, then sleeps, so that no priority can keep the other from running.
 class backoff {
   public:
     void pause() {
@@ -118,8 +118,8 @@ class backoff {
     unsigned turns_ = 0;
 };
 
-/// What the queue and the latest-value cell are made of. A template argument of theirs, so that a test can
-/// put a machine in its place that tries every order of their steps (cpp/tests/signal_model_test.cpp).
+/// The base of the queue and the latest-value cell. It is a template argument of theirs. So a test can
+/// replace it by a machine that tries every order of their steps (cpp/tests/signal_model_test.cpp).
 struct machine {
     template <class T>
     using atomic = std::atomic<T>;
@@ -129,10 +129,10 @@ struct machine {
         signaling::light_store(where, value);
     }
     static void heavy_barrier() { signaling::heavy_barrier(); }
-    /// How often a thread appends to a queue before it counts as the only one, after another has done so: a
-    /// barrier costs as much as some hundred turns with a lock.
+    /// How often a thread must append to a queue before it counts as the only one, after another thread has
+    /// appended. A barrier costs as much as some hundred turns with a lock.
     static constexpr std::uint32_t patience = 1024;
-    /// Returns when the value may be another.
+    /// Returns when the value may have changed.
     template <class Atomic, class Value>
     static void while_equal(const Atomic& where, Value value) {
         backoff wait;

@@ -29,18 +29,18 @@ class connection {
     bool over() const { return slot_ == nullptr || slot_->left(); }
 
     /// Ends the connection: when this returns, the receiver is not running in any thread and will not run
-    /// again; what was queued for it is gone. Called by the receiver itself it waits for its calls in other
-    /// threads only, and the running call is this thread's last. When two receivers in two threads each
-    /// disconnect the other, one of them returns before the other has ended.
+    /// again; its queued events are gone. If the receiver itself calls it, it waits for the receiver's calls
+    /// in other threads only, and the running call is this thread's last. If two receivers in two threads
+    /// each disconnect the other, one of them returns before the other has ended.
     ///
     /// It waits for a receiver that runs in another thread: do not hold a lock that the receiver takes. A
-    /// receiver that waits for room in a queue (overflow::block) is running too: where the thread that drains
+    /// receiver that waits for room in a queue (overflow::block) is running too. If the thread that drains
     /// that queue disconnects it, the event is dropped (and counted), and the receiver goes on.
     void disconnect() const {
         if (slot_ != nullptr) slot_->of().remove(slot_);
     }
 
-    /// What has become of the events so far; of another thread's as it was a moment ago.
+    /// The counts of the events so far; for another thread's events as they were a moment ago.
     tally counted() const { return slot_ != nullptr ? slot_->counted() : tally{}; }
 
   private:
@@ -48,7 +48,7 @@ class connection {
 };
 
 /// A connection that ends with its scope. A thread_local one that was made before its thread's first emission
-/// costs some 300 bytes for each such thread, which are not used again when the thread has ended.
+/// costs some 300 bytes for each such thread. They are not used again when the thread has ended.
 class scoped_connection {
   public:
     scoped_connection() = default;
@@ -74,10 +74,9 @@ class scoped_connection {
     connection of_;
 };
 
-/// Ends all connections that were made with it when it dies. As the base of a class, or better as its last
-/// member: members die in reverse order, so that no signal finds the others dead. A class derived from a base
-/// that is a receiver calls `disconnect_all` in its destructor when signals are emitted in other threads
-/// meanwhile.
+/// Ends all connections that were made with it when it dies. Use it as the base of a class, or better as its
+/// last member. Members die in reverse order, so no signal finds the others dead. A class derived from a base
+/// that is a receiver calls `disconnect_all` in its destructor if other threads emit signals meanwhile.
 class receiver {
   public:
     receiver() = default;
@@ -97,8 +96,8 @@ class receiver {
 
     void add(const connection& one) {
         const std::lock_guard hold(lock_);
-        // Those that have ended otherwise are forgotten as the others grow; not those whose receiver another
-        // thread is still waiting for, since we shall have to wait too.
+        // Connections that have ended otherwise are removed as the list grows. Those whose receiver another
+        // thread still waits for are kept, since this one must wait too.
         if (connections_.size() >= prune_at_) {
             std::erase_if(connections_, [](const connection& at) { return at.over(); });
             prune_at_ = 2 * connections_.size() + 16;

@@ -1,21 +1,27 @@
-// Who is inside which receiver right now: what lets a connection end, and its receiver die, while signals are
-// emitted.
+// Which thread is inside which receiver right now. This lets a connection end, and its receiver die, while
+// signals are emitted.
 //
-// Each thread that emits or delivers has a record, with a level for each call within a call. Going into an
-// emission it writes there which list of receivers it reads, and before each call which receiver it is in,
-// and that it is in none when the call has returned; these are plain stores into memory of its own. (A signal
-// with one receiver names it, and no list is read: a thread writes that it is in it, and then looks whether
-// it is still the one that is named.) Whoever disconnects takes the receiver out of the lists, then looks
-// through all levels (behind a heavy barrier): one that is in the receiver is waited for; one that reads such
-// a list and is in no receiver may hold the address of this one, and is about to go on, which is waited for
-// too; one that is in another receiver will not find this one any more, however long it stays. So
-// `disconnect` promises that the receiver is not running and will not run, its memory is free at once, and
+// Each thread that emits or delivers has a record, with a level for each call within a call. When it enters
+// an emission it writes there which list of receivers it reads. Before each call it writes which receiver it
+// is in, and after the call that it is in none. These are plain stores into memory of its own. (A signal with
+// one receiver names it, and no list is read. A thread writes that it is in it, and then checks whether it is
+// still the one that is named.)
+//
+// A thread that disconnects takes the receiver out of the lists, then (behind a heavy barrier) checks all
+// levels:
+//
+// - One that is in the receiver is waited for.
+// - One that reads such a list and is in no receiver may hold the address of this one, and may be about to
+//   enter it. It is waited for too.
+// - One that is in another receiver will not find this one any more, however long it stays.
+//
+// So `disconnect` promises that the receiver is not running and will not run. Its memory is free at once, and
 // emitting stays cheap.
 //
-// Two waits are left out, since they would last for ever: for the calling thread itself, and for one that
-// waits, over however many others, for the calling thread. What is still in use then is kept until those
-// calls have returned. A thread that waits for room in a queue waits for the one that drains it: where this
-// closes a circle, it gives up its event instead.
+// Two threads are not waited for, since the wait would last for ever: the calling thread itself, and a thread
+// that waits, directly or through others, for it. What is still in use then is kept until those calls have
+// returned. A thread that waits for room in a queue waits for the one that drains it. If this closes a
+// circle, it gives up its event instead.
 #pragma once
 
 #include <pthread.h>
@@ -34,7 +40,7 @@
 
 namespace silverpoint::signaling {
 
-/// One level of emission of a thread: what a receiver emits is at another.
+/// One level of emission of a thread; what a receiver emits uses another level.
 struct level {
     std::atomic<const void*> list{nullptr};  ///< the list that is being read, `delivery`, or null
     std::atomic<const void*> slot{nullptr};  ///< the receiver that is being called
@@ -45,12 +51,13 @@ struct level {
         static constexpr char mark = 0;
         return &mark;
     }
-    /// A receiver that nobody has: between two, what the first has left behind is released.
+    /// No signal has this receiver. It stands between two receivers, where what the first has left behind is
+    /// released.
     static const void* cleaning() {
         static constexpr char mark = 0;
         return &mark;
     }
-    /// For its own thread, of the shortest way's level: nothing is under way here.
+    /// For its own thread, at the level of the shortest way: nothing is in progress here.
     bool is_free() const { return slot.load(std::memory_order_relaxed) == nullptr; }
 };
 
@@ -62,15 +69,16 @@ struct level_block {
 
 struct thread_record {
     level_block first;  // its first level is of the shortest way alone, at which no list is read
-    // Levels in use besides the first. Written by the owner, before it says anything at a new level; read by
-    // whoever disconnects, which looks at no level beyond it.
+    // Levels in use besides the first. Written by the owner, before it writes anything at a new level. Read
+    // by a thread that disconnects, which checks no level beyond it.
     std::atomic<unsigned> depth{0};
     std::uint64_t thread = 0;  // which thread it is, never the same again; written under the domain's lock
     pid_t kernel_id = 0;       // the same thread, as /proc names it
     std::atomic<bool> owned{true};
-    // Under the domain's lock: whom this thread waits for, to leave which receiver at which level. A thread
-    // that has left it is not waited for any more, though the one that waits may not have seen it. Or `room`:
-    // where this one sleeps until a queue is drained, by the thread that is to do so at the time of asking.
+    // Under the domain's lock: which thread this one waits for, to leave which receiver at which level. A
+    // thread that has left it is no longer waited for, although the waiting thread may not have noticed. Or
+    // `room`: where this one sleeps until a queue is drained, by the thread that is to do so at the time of
+    // asking.
     thread_record* waits_for = nullptr;
     const level* waits_at = nullptr;
     const void* waits_in = nullptr;
@@ -84,14 +92,14 @@ struct thread_record {
 /// Which thread drains an inbox. That may change while others wait for it, so they keep no copy.
 class drainer {
   public:
-    /// The calling thread does, from now on.
+    /// From now on the calling thread drains.
     void become(thread_record& me) {
         who_.store(&me, std::memory_order_relaxed);
         number_.store(me.thread, std::memory_order_relaxed);
     }
     bool is(const thread_record& me) const { return number_.load(std::memory_order_relaxed) == me.thread; }
-    /// Null when it has ended, or another one is just taking its place (which waits for nobody, and looks
-    /// for itself when it begins to). Under the domain's lock.
+    /// Null if it has ended, or if another thread is just taking its place. (That one does not wait for it,
+    /// and checks for itself when it begins to wait.) Under the domain's lock.
     thread_record* now() const {
         thread_record* const one = who_.load(std::memory_order_relaxed);
         return one != nullptr && one->thread == number_.load(std::memory_order_relaxed) ? one : nullptr;
@@ -104,15 +112,15 @@ class drainer {
     }
 
   private:
-    // Records are used again: the number says whether it is still that thread's.
+    // Records are used again: the number shows whether it is still that thread's.
     std::atomic<thread_record*> who_{nullptr};
     std::atomic<std::uint64_t> number_{0};
 };
 
-/// What is freed when nobody uses it any more.
+/// What is freed when it is no longer in use.
 ///
-/// A kind, and no function of whoever left it here: that one's shared object may be unloaded by then. Whoever
-/// sweeps runs its own copy of `release`.
+/// It holds a kind, and no function of the thread that left it here: that thread's shared object may be
+/// unloaded by then. A thread that sweeps runs its own copy of `release`.
 struct garbage {
     enum class kind : std::uint8_t {
         nothing,
@@ -158,9 +166,10 @@ class domain {
         return fresh;
     }
 
-    /// Returns when no thread is in `slot`, or reads one of `lists` and may be about to go into it, but the
-    /// caller itself and those that wait for it. The slot has been marked and taken out of the lists, so that
-    /// nobody goes into it any more. `done` is released then, or when those have left it too: false.
+    /// Returns when no thread is in `slot`, and none that reads one of `lists` may be about to enter it. The
+    /// caller itself and threads that wait for it do not count. The slot was marked and taken out of the
+    /// lists, so no thread enters it any more. `done` is released then. False: it is released when those
+    /// threads have left it too.
     bool leave_slot(const void* slot, const std::vector<const void*>& lists, garbage done,
                     thread_record* me) {
         heavy_barrier();
@@ -177,7 +186,7 @@ class domain {
         }
         for (const use& other : others)
             if (!wait(other, slot, me)) kept.push_back(other);
-        // They wait for nobody; and find nothing to call, when it is this slot that they come to.
+        // They wait for no thread; and they find nothing to call if it is this slot that they come to.
         for (const use& one : passing)
             for (backoff turn; one.at->list.load(std::memory_order_acquire) == one.list; turn.pause()) {
                 const void* const in = one.at->slot.load(std::memory_order_acquire);
@@ -188,8 +197,7 @@ class domain {
         return true;
     }
 
-    /// Releases `done` when no emission that is under way reads `list`, which has been replaced; waits for
-    /// nobody.
+    /// Releases `done` when no emission in progress reads `list`, which has been replaced; does not wait.
     void leave_list(const void* list, garbage done) {
         heavy_barrier();
         std::vector<use> readers;
@@ -202,8 +210,8 @@ class domain {
         if (!keep(done, readers, list, &level::list)) release(done);
     }
 
-    /// Sleeps until `room` is no more `before`, which the thread that drains is to see to; at most for
-    /// `longest`. It looks ten times a second whether that thread still can.
+    /// Sleeps until `room` is no longer `before`, which the draining thread must change; at most for
+    /// `longest`. It checks ten times a second whether that thread still can.
     room_wait wait_for_room(const drainer& drains, std::atomic<std::uint32_t>& room, std::uint32_t before,
                             std::chrono::milliseconds longest, thread_record* me) {
         {
@@ -228,7 +236,7 @@ class domain {
         return me->gives_up ? room_wait::circle : why;
     }
 
-    /// Releases what nobody uses any more.
+    /// Releases everything that is not in use any more.
     void sweep() {
         for (;;) {
             garbage free;
@@ -242,7 +250,7 @@ class domain {
                 limbo_.pop_back();
             }
             // Without the lock: what is released may disconnect others, or take locks of its own. One by one:
-            // whoever waits for another of them finds it, and releases it himself.
+            // a thread that waits for another of them finds it, and releases it itself.
             release(free);
         }
     }
@@ -254,7 +262,7 @@ class domain {
     }
 
   private:
-    /// Where a use is said: at a level's `slot`, or at its `list`.
+    /// Where a use is noted: at a level's `slot`, or at its `list`.
     using place = std::atomic<const void*> level::*;
     struct use {
         thread_record* who;
@@ -277,7 +285,7 @@ class domain {
 
     domain() {
         settle_barriers();
-        // A child has none of its parent's other threads: nobody may wait for them.
+        // A child has none of its parent's other threads: it must not wait for them.
         pthread_atfork([] { instance().lock_.lock(); }, [] { instance().lock_.unlock(); },
                        [] { instance().forget_others(); });
     }
@@ -296,7 +304,7 @@ class domain {
 
     room_wait hopeless(const drainer& drains, std::chrono::milliseconds waited,
                        std::chrono::milliseconds longest) {
-        // Another thread may take over what one that has ended drained.
+        // Another thread may take over the inbox of a thread that has ended.
         constexpr std::chrono::milliseconds grace{500};
         pid_t drainer_id = 0;
         {
@@ -309,15 +317,15 @@ class domain {
     }
 
     static thread_record* awaited(const thread_record& by) {
-        // (One that has been waked goes on, though it may not have done so yet.)
+        // (One that was woken goes on, although it may not have done so yet.)
         if (by.room != nullptr)
             return by.room->load(std::memory_order_relaxed) == by.room_before ? by.room_of->now() : nullptr;
         if (by.waits_for == nullptr) return nullptr;
         return by.waits_at->slot.load(std::memory_order_acquire) == by.waits_in ? by.waits_for : nullptr;
     }
 
-    // True when `from` waits for `me` for ever. Where one of those between waits for room, it gives up, and
-    // they do not. Under the lock.
+    // True if `from` waits for `me` for ever. If a thread in between waits for room, that one gives up
+    // instead, and the result is false. Under the lock.
     static bool deadlocked(thread_record* from, const thread_record* me) {
         thread_record* gives_up = nullptr;
         for (thread_record* at = from; at != me; at = awaited(*at)) {
@@ -331,7 +339,7 @@ class domain {
         return false;
     }
 
-    // False when `other` waits for this thread.
+    // False if `other` waits for this thread.
     bool wait(const use& other, const void* slot, thread_record* me) {
         backoff turn;
         bool told = false;
@@ -353,8 +361,8 @@ class domain {
         return true;
     }
 
-    // False when none of them lasts. Each level is told before it is looked at once more, so that the one of
-    // which this finds that it lasts will find that it has been told.
+    // False if none of them lasts. Each level is notified before it is checked once more. So a level that
+    // this check finds lasting will find the notification.
     bool keep(garbage done, std::vector<use>& uses, const void* what, place where) {
         if (uses.empty()) return false;
         const std::lock_guard hold(lock_);
@@ -374,14 +382,14 @@ class domain {
     std::vector<pending> limbo_;
 };
 
-/// This thread's record; made at its first emission. (Initial-exec, here and below: in a shared library an
-/// access would be a call otherwise.)
+/// This thread's record; made at its first emission. (Initial-exec, here and below: otherwise an access would
+/// be a call in a shared library.)
 SP_SIGNAL_SHARED inline thread_local constinit thread_record* this_thread
     __attribute__((tls_model("initial-exec"))) = nullptr;
-/// What a thread finds in place of a level where there is no shortest way.
+/// Stands for a level where there is no shortest way.
 SP_SIGNAL_SHARED inline constinit level occupied{{nullptr}, {&occupied}, {false}};
-/// Its first level where barriers are placed by the rare side: when that is free, what the thread emits takes
-/// the shortest way. Elsewhere, and before its first emission, one that never is.
+/// The thread's first level, if the rare side places the barriers: when it is free, the thread's emissions
+/// take the shortest way. Elsewhere, and before its first emission, a level that never is free.
 SP_SIGNAL_SHARED inline thread_local constinit level* quick_level __attribute__((tls_model("initial-exec"))) =
     &occupied;
 
@@ -391,7 +399,7 @@ SP_SIGNAL_SHARED inline thread_local constinit level* quick_level __attribute__(
     struct membership {
         ~membership() {
             thread_record* const mine = this_thread;
-            // (First: it is another's as soon as it is not owned, and a handler may emit here.)
+            // (First: another thread may own it as soon as it is not owned, and a handler may emit here.)
             quick_level = &occupied;
             this_thread = nullptr;
             std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -429,10 +437,10 @@ inline void domain::forget_others() {
     lock_.unlock();
 }
 
-/// Says at `place` that this thread is in `only`, and then looks whether `named` still names it: whoever
-/// takes the name away, and looks at `place` behind a heavy barrier, finds this thread there, or it finds no
-/// name. False, with nothing said, in the second case. (That the name is another receiver's at the same
-/// address does no harm: that one is called.)
+/// Writes at `place` that this thread is in `only`, then checks whether `named` still names it. Another
+/// thread may take the name away, and then check `place` behind a heavy barrier. Either it finds this thread
+/// there, or this thread finds no name. In the second case the result is false, with nothing written. (The
+/// name may be that of another receiver at the same address. This does no harm: that one is called.)
 template <class Store, class Place, class Named, class Slot>
 [[gnu::always_inline]] inline bool enter_only(Place& place, const Named& named, Slot* only) {
     Store::store(place, static_cast<const void*>(only));
@@ -442,13 +450,13 @@ template <class Store, class Place, class Named, class Slot>
     return false;
 }
 
-/// What an emission or a delivery says at its level. `Store` is how: what the thread loads afterwards is
-/// loaded after it, for whoever places a heavy barrier.
+/// What an emission or a delivery writes at its level. `Store` is how: what the thread loads afterwards is
+/// loaded after it, as seen by a thread that places a heavy barrier.
 template <class Store>
 class stay {
   public:
     [[gnu::always_inline]] explicit stay(level& at) : at_(at) {}
-    // (What waited for the whole emission too is looked after once more, at its end.)
+    // (What waited for the whole emission is checked once more, at its end.)
     [[gnu::always_inline]] ~stay() {
         if (swept_) [[unlikely]]
             at_.left_behind.store(true, std::memory_order_seq_cst);
@@ -468,11 +476,10 @@ class stay {
             list = now;  // what it named before may be gone already
         }
     }
-    /// From here on this thread counts as being in `slot`; what says whether it is connected is to be loaded
-    /// next.
+    /// From here on this thread counts as being in `slot`. Load next what says whether it is connected.
     [[gnu::always_inline]] void enter(const void* slot) const { Store::store(at_.slot, slot); }
-    /// And from here on not any more: which is the next is to be loaded now. What waited for that only, as
-    /// a receiver that has disconnected itself, is released.
+    /// From here on it does not any more. Load now which is the next. What waited for that only is released,
+    /// such as a receiver that has disconnected itself.
     [[gnu::always_inline]] void leave() {
         Store::store(at_.slot, static_cast<const void*>(nullptr));
         if (at_.left_behind.load(std::memory_order_seq_cst)) [[unlikely]] {
@@ -482,8 +489,8 @@ class stay {
     }
 
   private:
-    // As in a receiver of its own: others do not wait for what is called here as for one who is about to go
-    // into the next.
+    // Counts as in a receiver of its own. So others do not wait for what is called here as for a thread that
+    // is about to enter the next one.
     [[gnu::noinline, gnu::cold]] static void clean_up(level& at) {
         Store::store(at.slot, level::cleaning());
         at.left_behind.store(false, std::memory_order_seq_cst);
@@ -495,7 +502,7 @@ class stay {
     bool swept_ = false;
 };
 
-/// Its end. (Apart from it, so that no function needs its address.) `with_list`: one has been read.
+/// Its end. (A separate function, so that no function needs its address.) `with_list`: a list was read.
 template <class Store, bool with_list>
 class stay_end {
   public:
@@ -524,7 +531,7 @@ struct quick_store {
         quick_machine::light_store(where, value);
     }
 };
-/// Wherever.
+/// In all cases.
 struct careful_store {
     static void store(std::atomic<const void*>& where, const void* value) { light_store(where, value); }
 };
@@ -536,7 +543,7 @@ inline const void* thread_of(const level& first) {
     return &first;
 }
 
-/// A level of this thread for whatever does not go the shortest way.
+/// A level of this thread for everything that does not go the shortest way.
 class free_level {
   public:
     free_level() : mine_(here()), at_(take(*mine_)) {}
@@ -550,7 +557,8 @@ class free_level {
 
   private:
     static level& take(thread_record& mine) {
-        // (Never the first, which counts as taken by what it says itself, so that the shortest way need not.)
+        // (Never the first. It counts as taken by its own content, so that the shortest way need not mark
+        // it.)
         const unsigned depth = mine.depth.load(std::memory_order_relaxed) + 1;
         level_block* block = &mine.first;
         for (unsigned i = depth / level_block::size; i > 0; --i) {

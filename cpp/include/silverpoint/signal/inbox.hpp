@@ -1,7 +1,7 @@
 // Where queued and latest events of other threads wait for the thread that receives them.
 //
-// An inbox belongs to one loop, or to whoever drains it by hand. A queue that was empty and is no more
-// announces itself here, and the first announcement since the last drain wakes the loop: one wake-up for a
+// An inbox belongs to one loop, or to the thread that drains it by hand. A queue that was empty and no longer
+// is announces itself here. The first announcement since the last drain wakes the loop: one wake-up for a
 // batch of any size.
 #pragma once
 
@@ -25,16 +25,16 @@ enum class delivered {
     part,      ///< the budget is spent
 };
 
-/// The side of a queued or latest connection that the inbox calls: as long as it is connected, since the code
-/// of its functions may be unloaded afterwards.
+/// The side of a queued or latest connection that the inbox calls. It does so only while it is connected:
+/// afterwards the code of its functions may be unloaded.
 class source {
   public:
-    /// Latest values: says which cell is going to be read; false when there is nothing new.
+    /// Latest values: notes which cell is going to be read; false if there is nothing new.
     virtual bool prepare() { return false; }
     /// Calls the receiver with what has come, at most until `budget` is used up.
     virtual delivered deliver(class budget& budget) = 0;
-    /// Queues: from here on an emission announces the source, if it sees this; and, behind a heavy barrier,
-    /// whether one has not.
+    /// Queues. The first: from here on an emission announces the source, if it sees this. The second, behind
+    /// a heavy barrier: whether an emission has not.
     virtual void rest() {}
     virtual bool missed() { return false; }
 
@@ -50,7 +50,7 @@ class held_source {
     held_source another() const { return {slot_.get(), what_}; }
     bool is(const source* one) const { return what_ == one; }
 
-    /// Under the inbox's lock, of one that it watches: which is taken out before it ends.
+    /// Under the inbox's lock, for a source that it watches; the source is removed before it ends.
     bool prepare() const { return what_->prepare(); }
     delivered deliver(class budget& budget) const {
         return while_connected([&] { return what_->deliver(budget); }, delivered::all);
@@ -83,10 +83,10 @@ class budget {
 
     bool spent() const { return spent_; }
     std::size_t calls() const { return calls_; }
-    /// Before each call of a receiver of a queue: its loop is waked for another turn. A receiver may have a
-    /// loop within it, which goes on with what is there, and what comes in is not announced until a turn has
-    /// found nothing. (So a queue goes to sleep, with a barrier that its senders feel too, in a turn of its
-    /// own, and not behind each batch.)
+    /// Before each call of a receiver of a queue: its loop is woken for another turn. A receiver may contain
+    /// a loop, which goes on with what is there. New events are not announced until a turn has found nothing.
+    /// (Going to sleep takes a barrier that the senders feel too. So a queue does it in a turn of its own,
+    /// and not behind each batch.)
     void ring() const;
     /// After each call of a receiver. The clock is read after every sixteenth.
     void count() {
@@ -107,7 +107,7 @@ class budget {
 /// What an inbox and the connections to it share; lives as long as any of them.
 class inbox_core {
   public:
-    /// `wake` is called in whatever thread emits, at most once between two drains; empty: nobody is waked.
+    /// `wake` is called in the emitting thread, at most once between two drains; empty: nothing is woken.
     /// `reset` is called at the beginning of each drain.
     explicit inbox_core(std::function<void()> wake, std::function<void()> reset)
         : wake_(std::move(wake)), reset_(std::move(reset)), signalled_(wake_ == nullptr) {
@@ -127,8 +127,9 @@ class inbox_core {
 
     /// For latest values, after publishing: whether the loop must be waked.
     bool asleep() const { return !signalled_.load(std::memory_order_seq_cst); }
-    /// Of those who come at the same time one wakes it. Where another one, or a drain that begins, is at the
-    /// descriptor of the loop just then, it waits for that system call, and for nothing else of a drain.
+    /// If several threads come at the same time, one wakes it. Another thread, or a drain that begins, may be
+    /// using the loop's descriptor just then. This one waits for that system call, and for nothing else of a
+    /// drain.
     void wake() {
         if (signalled_.exchange(true, std::memory_order_seq_cst)) return;
         const std::lock_guard hold(wake_lock_);
@@ -160,17 +161,17 @@ class inbox_core {
         std::vector<held_source> latest;
         {
             const std::lock_guard hold(lock_);
-            // Before it counts as asleep: nobody wakes it in between.
+            // Before it counts as asleep: no thread wakes it in between.
             if (const std::lock_guard alone(wake_lock_); !closed_) {
                 if (reset_ != nullptr) reset_();
                 if (wake_ != nullptr) signalled_.store(false, std::memory_order_seq_cst);
             }
-            // Begins with the one that the last drain had no calls left for.
+            // Begins with the one for which the last drain had no calls left.
             const std::size_t count = watched_.size(), from = count == 0 ? 0 : turn_ % count;
             for (std::size_t i = 0; i < count; ++i) {
                 const held_source& one = watched_[(from + i) % count];
-                // One that has nothing new may have it on the other side of the barrier, with a publisher
-                // that did not wake us since it had not seen yet that we are going to sleep.
+                // A source without news may have some on the other side of the barrier. Its publisher did not
+                // wake us, since it had not seen yet that we are going to sleep.
                 if (!one.prepare() && wake_ == nullptr) continue;
                 latest.push_back(one.another());
             }
@@ -179,7 +180,8 @@ class inbox_core {
             ready_.clear();
         }
         if (!latest.empty()) heavy_barrier();
-        // What is left waits for a drain, too, whether this one ends or an exception of a receiver ends it.
+        // What is left also waits for a drain, whether this one ends normally or by an exception of a
+        // receiver.
         struct leftover {
             inbox_core* of;
             bool again = false;
@@ -215,10 +217,11 @@ class inbox_core {
     void own() { drains_.become(*here()); }
     /// The thread that drained last, before the first drain the one that made the inbox.
     const drainer& drains() const { return drains_; }
-    /// True in this one: it cannot wait for itself.
+    /// True in that thread: it cannot wait for itself.
     bool is_mine() const { return drains_.is(*here()); }
     void close() {
-        // Dropped without the lock. The functions go now: their code may be unloaded before this is.
+        // Dropped without the lock. The functions are destroyed now: their code may be unloaded before this
+        // object is.
         std::vector<held_source> gone[2];
         std::function<void()> functions[2];
         const std::lock_guard hold(lock_), alone(wake_lock_);
@@ -229,7 +232,7 @@ class inbox_core {
         functions[0].swap(wake_);
         functions[1].swap(reset_);
     }
-    /// Of the thread that drains, or after it.
+    /// By the thread that drains, or after it.
     void forget() {
         current_.clear();
         later_.clear();
@@ -279,18 +282,18 @@ inline void budget::ring() const {
 
 }  // namespace signaling
 
-/// Where queued and latest events wait until the receiving thread takes them. This one wakes nobody, or calls
-/// a function of yours: for a loop that drains on a timer, or that has another way of being waked. For poll
+/// Where queued and latest events wait until the receiving thread takes them. This one wakes nothing, or
+/// calls a function of yours: for a loop that drains on a timer, or that is woken in another way. For poll
 /// and epoll see signal/poll.hpp, for Qt signal/qt.hpp.
 ///
 /// Connections to an inbox end when it dies.
 class inbox {
   public:
     inbox() : inbox(std::function<void()>()) {}
-    /// `wake` is called by emitting threads, once for all that comes between two drains, with a lock of the
-    /// inbox held: it is to make the receiving thread call `drain`, not to drain. (One that has begun before
-    /// a drain may be called after it.) `reset`, if given, is called at the beginning of each drain, with the
-    /// same lock held.
+    /// `wake` is called by emitting threads, once for everything that comes between two drains, with a lock
+    /// of the inbox held. It must make the receiving thread call `drain`, and must not drain itself. (A call
+    /// that has begun before a drain may be made after it.) `reset`, if given, is called at the beginning of
+    /// each drain, with the same lock held.
     explicit inbox(std::function<void()> wake, std::function<void()> reset = {})
         : core_(std::make_shared<signaling::inbox_core>(std::move(wake), std::move(reset))) {}
     ~inbox() {
@@ -302,13 +305,14 @@ class inbox {
     inbox& operator=(const inbox&) = delete;
 
     /// Calls the receivers with what has come before this call, at most `most` of them; returns how many
-    /// calls it made. What is left comes first in the next drain, of which a waked loop is told. One thread
-    /// at a time; a receiver may drain too (a loop within a loop), and goes on where this one stands.
+    /// calls it made. What is left comes first in the next drain, and a loop that is woken is notified of it.
+    /// One thread at a time. A receiver may drain too (a loop within a loop), and goes on where this one
+    /// stands.
     std::size_t drain(std::size_t most = SIZE_MAX) {
         return drain_until(most, signaling::budget::clock::time_point::max());
     }
-    /// The same until this time has passed (looked at after every sixteenth call): a loop stays responsive
-    /// however much is sent. Any duration will do: `max()` has no limit.
+    /// The same until this time has passed (checked after every sixteenth call): a loop stays responsive no
+    /// matter how much is sent. Any duration works: `max()` has no limit.
     std::size_t drain_for(std::chrono::nanoseconds time) {
         using clock = signaling::budget::clock;
         const clock::time_point now = clock::now();
@@ -316,10 +320,10 @@ class inbox {
                            time < clock::time_point::max() - now ? now + time : clock::time_point::max());
     }
 
-    /// Says that the calling thread is the one that will drain; to be called by it before it emits, and
-    /// before others emit, when another thread made the inbox. Until this or a first drain the thread that
-    /// made it counts as the receiver: where an emission waits for room (overflow::block), that of the
-    /// receiver drops the event instead, since it would wait for itself.
+    /// States that the calling thread is the one that will drain. If another thread made the inbox, call this
+    /// before this thread and others emit. Until this or a first drain the thread that made the inbox counts
+    /// as the receiver. An emission of the receiver that would wait for room (overflow::block) drops the
+    /// event instead, since it would wait for itself.
     void own() { core_->own(); }
 
     const std::shared_ptr<signaling::inbox_core>& core() const { return core_; }

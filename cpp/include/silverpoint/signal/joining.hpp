@@ -1,9 +1,9 @@
 // Whether another thread of this process is waiting for the calling thread to end.
 //
-// A sender that waits for room in a queue would wait for ever when the thread that drains the queue is in
-// pthread_join for the sender. The kernel tells: the other thread is in futex(2), and the word that it waits
-// for lies in the C library's description of the calling thread. (glibc and musl; elsewhere the answer is
-// "no", and the connection's longest wait ends it.)
+// A sender that waits for room in a queue would wait for ever if the thread that drains it is in pthread_join
+// for the sender. The kernel shows this. The other thread is in futex(2), and the word that it waits for lies
+// in the C library's description of the calling thread. (glibc and musl. Elsewhere the answer is "no", and
+// the connection's longest wait ends it.)
 #pragma once
 
 #include <fcntl.h>
@@ -35,7 +35,7 @@ inline pid_t kernel_thread_id() { return static_cast<pid_t>(syscall(SYS_gettid))
     const long number = std::strtol(text, &rest, 10);
     if (rest == text || number != SYS_futex) return false;
     const std::uintptr_t word = static_cast<std::uintptr_t>(std::strtoull(rest, nullptr, 16));
-    // The size of the description is the C library's secret; glibc's has some 2,300 bytes, musl's 200.
+    // The size of the description is internal to the C library; glibc's has some 2,300 bytes, musl's 200.
     constexpr std::uintptr_t most = 4096;
     const std::uintptr_t mine = static_cast<std::uintptr_t>(pthread_self());
     return word - mine < most;

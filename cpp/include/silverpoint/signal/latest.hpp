@@ -1,13 +1,15 @@
-// The latest connection: the newest value, whole, for a reader that comes when it likes.
+// The latest connection: the newest value, whole, for a reader that reads at any time.
 //
-// The publisher waits for nobody, the reader succeeds at every attempt, and neither uses a lock or an atomic
+// The publisher never waits, the reader succeeds at every attempt, and neither uses a lock or an atomic
 // exchange. It is Simpson's four-slot mechanism (1990): two pairs of cells. The reader names the pair that it
-// reads, the publisher writes into the other one; when they happen to be in the same pair (the publisher had
-// not seen the name yet), they are in different cells of it, since the reader takes the cell that was
-// finished last and the publisher the other. What the proof asks for is that the reader's naming comes before
-// its look for the finished cell, and the publisher's finishing before its next look for the name: the reader
-// pays for both (barrier.hpp). Which cell of each pair was finished last, which of the two is the newest, and
-// its stamp are one word, so that a publisher finishes by one store.
+// reads, and the publisher writes into the other one. They may be in the same pair if the publisher had not
+// seen the name yet. Then they are in different cells of it: the reader takes the cell that was finished
+// last, the publisher the other.
+//
+// The proof needs two orders. The reader names before it checks for the finished cell, and the publisher
+// finishes before it next checks for the name. The reader pays for both (barrier.hpp). One word holds which
+// cell of each pair was finished last, which of the two is the newest, and its stamp. So a publisher finishes
+// by one store.
 #pragma once
 
 #include <memory>
@@ -23,8 +25,8 @@ namespace signaling {
 template <class Event, class Machine = machine>
 class four_slot {
   public:
-    /// `stamp`: greater than the last one. `By`: whose `light_store` it is, where the caller knows how one is
-    /// to be done.
+    /// `stamp`: greater than the last one. `By`: whose `light_store` it is, if the caller knows how one is to
+    /// be done.
     template <class By = Machine, class... Parts>
     [[gnu::always_inline]] void publish(std::uint64_t stamp, Parts&&... parts) {
         write<By>(stamp << state_bits | (state_.load(std::memory_order_relaxed) & ~(~0ull << state_bits)),
@@ -35,7 +37,7 @@ class four_slot {
     [[gnu::always_inline]] void publish_next(Parts&&... parts) {
         write<By>(state_.load(std::memory_order_relaxed) + (1u << state_bits), std::forward<Parts>(parts)...);
     }
-    /// The stamp of what was published last, 0 when nothing was.
+    /// The stamp of what was published last; 0: nothing was.
     std::uint64_t stamp() const { return state_.load(std::memory_order_seq_cst) >> state_bits; }
 
     /// The first half of reading; a heavy barrier comes between the two.
@@ -43,8 +45,8 @@ class four_slot {
         pair_ = static_cast<std::uint8_t>(state_.load(std::memory_order_acquire) & pair_bit);
         named_.store(pair_, std::memory_order_seq_cst);
     }
-    /// The second half: takes the cell that was finished last; returns its stamp, 0 when nothing was ever
-    /// published. Once for each `name`: a second look may find another cell.
+    /// The second half: takes the cell that was finished last; returns its stamp, 0 if nothing was ever
+    /// published. Once for each `name`: a second check may find another cell.
     std::uint64_t choose() {
         const std::uint64_t state = state_.load(std::memory_order_seq_cst);
         const bool newest = (state & pair_bit) == pair_;
@@ -71,11 +73,11 @@ class four_slot {
     }
 
   private:
-    // The state: the newest cell and its pair (together its index), the cell of the other pair that was
-    // finished last, and above them the stamp.
+    // The state: the newest cell and its pair (together its index), and the cell of the other pair that was
+    // finished last. Above them stands the stamp.
     static constexpr unsigned cell_bit = 1, pair_bit = 2, other_bit = 4, state_bits = 3;
 
-    // What has nothing to destroy stands in its cell from the beginning: nobody asks whether it does.
+    // A value with nothing to destroy stands in its cell from the beginning, so no check is needed.
     static constexpr bool always_there =
         std::is_trivially_destructible_v<Event> && std::is_nothrow_default_constructible_v<Event>;
     struct cell {
@@ -87,7 +89,7 @@ class four_slot {
     template <class By, class... Parts>
     [[gnu::always_inline]] void write(std::uint64_t state, Parts&&... parts) {
         if (((state ^ named_.load(std::memory_order_seq_cst)) & pair_bit) == 0) [[unlikely]] {
-            // Into the other pair: what is the newest there was the other one, and the other way round.
+            // Into the other pair: the newest cell there was the other one, and the other way round.
             const std::uint64_t was = state & cell_bit, other = (state & other_bit) / other_bit;
             state = ((state ^ pair_bit) & ~std::uint64_t{cell_bit | other_bit}) | other | was * other_bit;
         }
@@ -134,9 +136,9 @@ class four_slot {
     cell* chosen_ = nullptr;
 };
 
-/// Several publishers: a lane for each thread, which is made when it publishes first. The newest is the one
-/// with the greatest stamp: a publisher takes one more than it finds in all lanes, so that what was published
-/// after another, wherever, counts as newer.
+/// Several publishers: a lane for each thread, which is made when it publishes first. The newest value has
+/// the greatest stamp: a publisher takes one more than it finds in all lanes. So a value that was published
+/// after another counts as newer, in any lane.
 template <class Event, class Machine = machine>
 class latest_lanes {
   public:
@@ -156,7 +158,7 @@ class latest_lanes {
             delete std::exchange(at, at->next.load(std::memory_order_relaxed));
     }
 
-    /// `who`: one value for each thread. Waits for nobody; a thread's first call allocates.
+    /// `who`: one value for each thread. Never waits; a thread's first call allocates.
     template <class... Parts>
     void publish(const void* who, Parts&&... parts) {
         if (publish_alone(who, std::forward<Parts>(parts)...)) [[likely]]
@@ -167,8 +169,8 @@ class latest_lanes {
             stamp = std::max(stamp, at->cells.stamp());
         mine.cells.publish(stamp + 1, std::forward<Parts>(parts)...);
     }
-    /// The same for the only thread that has published so far, which is the rule; for another it does
-    /// nothing, and takes nothing from `parts`: false.
+    /// The same for the only thread that has published so far, which is the common case. For another thread
+    /// it does nothing, takes nothing from `parts`, and returns false.
     template <class By = Machine, class... Parts>
     [[gnu::always_inline]] bool publish_alone(const void* who, Parts&&... parts) {
         if (alone_.load(std::memory_order_acquire) != who) [[unlikely]]
@@ -190,7 +192,7 @@ class latest_lanes {
             at->cells.name();
         }
     }
-    /// The second half: `function(value)` once, with the newest, or not at all when there is nothing new.
+    /// The second half: `function(value)` once, with the newest, or not at all if there is nothing new.
     template <class Function>
     void read(Function&& function) {
         lane* newest = nullptr;
@@ -206,7 +208,7 @@ class latest_lanes {
         seen_ = stamp;
         newest->cells.take(function);
     }
-    /// Destroys the values. Nobody publishes or reads any more.
+    /// Destroys the values. No publisher or reader may use them any more.
     void clear() {
         for (lane* at = &first_; at != nullptr; at = at->next.load(std::memory_order_acquire))
             at->cells.clear();
@@ -227,12 +229,12 @@ class latest_lanes {
         do {
             fresh->next.store(head, std::memory_order_relaxed);
         } while (!first_.next.compare_exchange_weak(head, fresh, std::memory_order_acq_rel));
-        // Before this one's first value: whoever publishes after that looks at both lanes.
+        // Before this one's first value: a thread that publishes after that checks both lanes.
         alone_.store(this, std::memory_order_release);
         return *fresh;
     }
 
-    // The only publisher; null: nobody has published; this: there are several.
+    // The only publisher; null: nothing was published; this: there are several.
     typename Machine::template atomic<const void*> alone_{nullptr};
     lane first_{nullptr};
     std::uint64_t seen_ = 0;  // of the reader
@@ -260,7 +262,7 @@ class latest_slot final : public slot<Args...>, public source {
             budget.count();
             std::apply([&](auto&... parts) { all_.function(static_cast<passed<Args>>(parts)...); }, *now);
         }
-        // A value that came while this one was chosen: its publisher may have taken us for awake.
+        // A value that came while this one was chosen: its publisher may have believed us awake.
         return all_.values.fresh() ? delivered::batch : delivered::all;
     }
 
@@ -317,14 +319,14 @@ class latest {
   public:
     latest() { signaling::settle_barriers(); }
 
-    /// Waits for nobody: some nanoseconds and the assignment of a value.
+    /// Never waits: some nanoseconds and the assignment of a value.
     template <class Value>
     void publish(Value&& value) {
         cells_.publish_next(std::forward<Value>(value));
     }
-    /// Moves the newest value into `to`; false when there is none since the last one. It never waits and
-    /// never fails for a publisher that is quick; it costs a barrier when there is something new
-    /// (signal/barrier.hpp), next to nothing when not.
+    /// Moves the newest value into `to`; false if there is none since the last one. It never waits and never
+    /// fails because a publisher is quick. It costs a barrier if there is something new (signal/barrier.hpp),
+    /// almost nothing if not.
     bool read(T& to) {
         if (cells_.stamp() <= seen_) return false;
         cells_.name();

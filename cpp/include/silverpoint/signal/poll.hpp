@@ -1,11 +1,11 @@
 // An inbox for a loop of poll, epoll or io_uring: a descriptor that is readable while something waits.
 //
-//   silverpoint::poll_inbox inbox;
-//   auto connection = sensor.connect_queued(inbox, [](double value) { … });
-//   pollfd wait[] = {{inbox.fd(), POLLIN, 0}, …};
-//   while (poll(wait, …) >= 0) { if (wait[0].revents) inbox.drain(); … }
+//     silverpoint::poll_inbox inbox;
+//     auto connection = sensor.connect_queued(inbox, [](double value) { … });
+//     pollfd wait[] = {{inbox.fd(), POLLIN, 0}, …};
+//     while (poll(wait, …) >= 0) { if (wait[0].revents) inbox.drain(); … }
 //
-// `poll_inbox::timed(16ms)` is readable that often at most: for what is drawn, however fast it comes.
+// `poll_inbox::timed(16ms)` is readable at most that often: for drawing, no matter how fast events come.
 #pragma once
 
 #include <poll.h>
@@ -42,14 +42,14 @@ class wake_fd {
     wake_fd& operator=(const wake_fd&) = delete;
 
     int fd() const { return fd_; }
-    /// Readable: now, or when an interval has passed since the last `reset`.
+    /// Becomes readable: now, or when an interval has passed since the last `reset`.
     void ring() {
         if (timed()) return set(due_);
         const std::uint64_t one = 1;
         // Fails only when the counter is full, and then it is readable.
         [[maybe_unused]] const ssize_t written = write(fd_, &one, sizeof one);
     }
-    /// Not readable, until it is rung.
+    /// Not readable any more, until it is rung.
     void reset() {
         if (timed()) {
             timespec now;
@@ -63,7 +63,7 @@ class wake_fd {
 
   private:
     bool timed() const { return interval_.count() > 0; }
-    // To a time of CLOCK_MONOTONIC, which may have passed; zero: not at all.
+    // To a time of CLOCK_MONOTONIC, which may have passed; zero: disarms it.
     void set(std::chrono::nanoseconds time) const {
         itimerspec at{};
         at.it_value.tv_sec = static_cast<time_t>(time.count() / 1'000'000'000);
@@ -78,23 +78,23 @@ class wake_fd {
 
 }  // namespace signaling
 
-/// An inbox with a descriptor (an eventfd or a timerfd, closed on exec). Throws std::system_error when there
-/// is none to be had; without exceptions it ends the program.
+/// An inbox with a descriptor (an eventfd or a timerfd, closed on exec). Throws std::system_error if there is
+/// none; without exceptions it ends the program.
 class poll_inbox : private signaling::wake_fd, public inbox {
   public:
     poll_inbox() : poll_inbox(std::chrono::nanoseconds(0)) {}
     /// Readable no earlier than `interval` (at most 100 years; 0: as without) after the last drain, and only
-    /// when something waits: what comes after a longer rest is received at once, what comes faster once an
-    /// interval, and an idle thread is not waked. The first event behind a drain arms the timer (a system
-    /// call), the others do not. What a drain leaves (`drain_for`) waits for the next interval, too.
+    /// if something waits. After a longer rest an event is received at once, faster ones once an interval,
+    /// and an idle thread is not woken. The first event behind a drain arms the timer (a system call), the
+    /// others do not. What a drain leaves (`drain_for`) also waits for the next interval.
     static poll_inbox timed(std::chrono::nanoseconds interval) { return poll_inbox(interval); }
 
-    /// Readable while something waits, and once more behind what queues have delivered; to be waited for
-    /// only: `drain` resets it.
+    /// Readable while something waits, and once more behind what queues have delivered. Only wait for it:
+    /// `drain` resets it.
     using wake_fd::fd;
 
-    /// Waits until something has come, at most for so many milliseconds (negative: for ever), and drains; for
-    /// threads that have no loop of their own. A signal handler ends the wait, unless it is for ever: 0.
+    /// Waits until something has come, at most for so many milliseconds (negative: for ever), and drains. For
+    /// threads without a loop of their own. A signal handler ends the wait, unless it is for ever: 0.
     std::size_t wait_and_drain(int milliseconds = -1) {
         using clock = std::chrono::steady_clock;
         const clock::time_point end = clock::now() + std::chrono::milliseconds(std::max(milliseconds, 0));
@@ -102,7 +102,7 @@ class poll_inbox : private signaling::wake_fd, public inbox {
         for (int left = milliseconds;;) {
             const int ready = poll(&one, 1, left);
             if (ready == 0 || (ready < 0 && (errno != EINTR || milliseconds >= 0))) return 0;
-            // The turn behind a batch finds nothing: what one waits for is yet to come.
+            // The turn behind a batch finds nothing: the expected events are still to come.
             if (ready > 0)
                 if (const std::size_t calls = drain(); calls > 0) return calls;
             if (milliseconds >= 0)

@@ -4,7 +4,7 @@
 //   sensor.connect_queued(inbox, [&](double value) { chart.add(value); });
 //
 // One posted event wakes the loop for a batch of any size. A turn delivers for a limited time, and leaves the
-// rest to the loop's next turn, so that its timers and windows are served however much is sent.
+// rest to the loop's next turn. So its timers and windows are served no matter how much is sent.
 #pragma once
 
 #include <QtCore/QCoreApplication>
@@ -18,7 +18,7 @@ namespace silverpoint {
 
 namespace signaling {
 
-// Before the inbox, so that it is there as long as emitters may post to it.
+// Before the inbox, so that it exists as long as emitters may post to it.
 class qt_target : public QObject {
   public:
     void post() { QCoreApplication::postEvent(this, new QEvent(type())); }
@@ -27,7 +27,7 @@ class qt_target : public QObject {
   protected:
     bool event(QEvent* got) override {
         if (got->type() == QEvent::Timer && timer_ != 0) {
-            // Qt does not deliver a timer's event within that timer's event: a receiver that runs an event
+            // Qt does not deliver a timer's event within that timer's event. A receiver that runs an event
             // loop of its own (a dialogue) would get nothing in it. So each turn has a timer of its own.
             killTimer(timer_);
             tick();
@@ -57,16 +57,17 @@ class qt_target : public QObject {
 
 }  // namespace signaling
 
-/// An inbox that the event loop of the thread drains in which it was made. Made, used and destroyed there.
+/// An inbox that is drained by the event loop of the thread in which it was made. Make, use and destroy it
+/// there.
 class qt_inbox : private signaling::qt_target, public inbox {
   public:
-    /// Waked by emissions. `turn`: how long one turn of the loop delivers, before the loop has its own turn.
+    /// Woken by emissions. `turn`: how long one turn of the loop delivers, before the loop has its own turn.
     explicit qt_inbox(std::chrono::nanoseconds turn = std::chrono::milliseconds(2))
         : inbox([this] { post(); }) {
         deliver_to([this, turn] { drain_for(turn); });
     }
-    /// Waked by nobody: the loop looks every `interval`, as often as there is something to draw. For latest
-    /// values that are published faster than anybody can see, and queued events that may wait as long.
+    /// Not woken: the loop checks every `interval`, as often as there is something to draw. For latest values
+    /// that are published faster than people can see, and queued events that may wait as long.
     static qt_inbox timed(std::chrono::milliseconds interval,
                           std::chrono::nanoseconds turn = std::chrono::milliseconds(2)) {
         return qt_inbox(interval, turn);
@@ -79,7 +80,7 @@ class qt_inbox : private signaling::qt_target, public inbox {
     }
 };
 
-/// Ends a connection when an object of Qt's dies: for receivers that have no silverpoint::receiver.
+/// Ends a connection when a Qt object dies: for receivers that have no silverpoint::receiver.
 ///
 ///   silverpoint::until_destroyed(this, measured.connect_queued(inbox, [this](double value) { show(value);
 ///   }));
