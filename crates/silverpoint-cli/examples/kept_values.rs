@@ -1,5 +1,6 @@
-//! Records every kind of value and of tracepoint from Rust, then as many plain records as its first argument says, with as many milliseconds
-//! before each as the second says: for the trace files that are kept (docs/format-versions.md).
+//! Records every kind of value and of tracepoint from Rust. Then it makes as many plain records as its first
+//! argument says, with as many milliseconds before each as the second says. For the trace files that are kept
+//! (docs/format-versions.md).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, UNIX_EPOCH};

@@ -1,4 +1,5 @@
-//! A program with a logger inside: `logged FILE flood` logs numbers until it is killed, which must be soon, and says how far it is; `logged FILE count N` logs so many and ends.
+//! A program with a logger inside. `logged FILE flood` logs numbers until it is killed, which must be soon,
+//! and prints its progress; `logged FILE count N` logs N and ends.
 
 use std::io::Write;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The program that the tests trace. What it does is said by its arguments.
+//! The program that the tests trace. Its arguments determine what it does.
 
 use std::io::{BufRead, Write, stdin, stdout};
 use std::os::unix::process::CommandExt;

@@ -1,4 +1,5 @@
-//! A program whose spans and events come from `tracing`: tasks of tokio that move between threads, each with spans within spans, and native events in them.
+//! A program whose spans and events come from `tracing`. Tasks of tokio move between threads, each with spans
+//! within spans, and native events in them.
 //!
 //! Arguments: how many tasks; threads of the runtime. Without tasks it says the line of an event, and ends when that has been switched on.
 

@@ -1,7 +1,7 @@
 //! Which processes belong to a run: those that were started with its directory in their environment, and their forks.
 //!
-//! A session shows that a process traces. A process of the run may have none: one that has not begun to
-//! trace, a shell that will start one, a daemon between two forks. All of them carry the environment that
+//! A session shows that a process traces. A process of the run may have none: it has not begun to trace, or
+//! is a shell that will start one, or a daemon between two forks. All of them carry the environment that
 //! `run` gave to the command.
 
 use std::collections::HashSet;

@@ -1,8 +1,10 @@
 //! A program that ends badly, for the tests: `crashing FILE WAY`, `crashing FILE storm WAY THREADS`, `crashing FILE resume`.
 //!
-//! In a storm each thread logs `thread T number N` and tells by one write how far it is. When a line of standard input comes, the main thread does at once what its way says, whatever the others are
-//! within. `SILVERPOINT_CRASH_PACE=none`: the threads never wait for the sinks, so that rings are full (with `SILVERPOINT_MEMORY=1M`) and threads stand still for room. `SILVERPOINT_CRASH_WHO=logging`: one of them does it, after a
-//! record.
+//! In a storm each thread logs `thread T number N` and reports its progress by one write. When a line of
+//! standard input comes, the main thread crashes at once in the given way, no matter what the other threads
+//! are doing. `SILVERPOINT_CRASH_PACE=none`: the threads never wait for the sinks, so that rings are full
+//! (with `SILVERPOINT_MEMORY=1M`) and threads wait for room. `SILVERPOINT_CRASH_WHO=logging`: one of them
+//! crashes, after a record.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -73,7 +75,7 @@ fn config(file: &str) -> Config {
     config
 }
 
-/// Until the crash. What a thread tells is accepted: it is recorded before it is told.
+/// Until the crash. A number that a thread prints is accepted: it is recorded before it is printed.
 fn storm(file: &str, way: &str, threads: usize) {
     static TOLD: [AtomicU64; 16] = [const { AtomicU64::new(0) }; 16];
     static MUST_FAIL: AtomicBool = AtomicBool::new(false);

@@ -84,7 +84,7 @@ fn killed_beside_a_child(file: &str) {
     let _logger = Logger::start(Config::new("info").sink(Sink::file(file))).unwrap();
     info!("number {}", 0);
     let child = waiting_child(|| {
-        // SAFETY: whoever reads what the parent prints waits for no child.
+        // SAFETY: readers of the parent's output do not wait for a child.
         unsafe { libc::close(1) };
     });
     println!("{child}");

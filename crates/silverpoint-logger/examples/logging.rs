@@ -52,7 +52,8 @@ fn main() {
             }
             panic!("nobody has killed it");
         }
-        // The same into a file that is rotated often and whose old files are compressed; told to end, it flushes first.
+        // The same into a file that is rotated often and whose old files are compressed; on request it ends,
+        // and flushes first.
         [file, "rotating", count] => {
             let logger = start(rotating(file));
             let mut out = std::io::stdout();
@@ -135,7 +136,7 @@ fn main() {
                 };
                 texts.filter_map(count).sum()
             };
-            // What came is written, and nobody waits for more.
+            // What came is written, and nothing waits for more.
             std::thread::sleep(Duration::from_secs(1));
             let (since, before) = (Instant::now(), switches());
             std::thread::sleep(Duration::from_secs(3));
@@ -244,7 +245,8 @@ fn main() {
             assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
             println!("{}", lines(file));
         }
-        // Keeps so many records below info back, till a warning, in a file that is rotated at so many bytes, if any; does what standard input says, and answers each line when everything is out.
+        // Keeps back this many records below info until a warning, in a file that is rotated at this size, if
+        // any. Does what standard input says, and answers each line when everything is written.
         [file, "backtrace", records, bytes] => {
             let count = usize::try_from(number(records)).unwrap();
             let mut text = Sink::file(file).backtrace(count, Level::Warn);
@@ -337,7 +339,7 @@ fn main() {
             drop(logger);
             error!("five: nobody listens any more");
         }
-        // Starts and stops several times; keeps the first process's files busy for a while when told to wait.
+        // Starts and stops several times; on request keeps the first process's files busy for a while.
         [file, "again", rounds] => {
             for round in 0..number(rounds) {
                 let logger = start(Config::new("info").sink(Sink::file(file)));
@@ -345,7 +347,8 @@ fn main() {
                 assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
             }
         }
-        // Many records in several threads that come and go, through text, JSON and rotation: what it occupies after each quarter, in KiB, and what lies in the spool.
+        // Many records in several threads that come and go, through text, JSON and rotation. Prints the
+        // memory after each quarter, in KiB, and the contents of the spool.
         [file, "soak", count] => {
             let logger = start(
                 Config::new("info")
@@ -456,13 +459,13 @@ fn main() {
             }
             println!("{:?}", logger.stop(Duration::from_secs(60)));
         }
-        // A handler that sleeps until it is told to go on, beside a file that has everything meanwhile.
+        // A handler that sleeps until it may continue, beside a file that gets everything meanwhile.
         [file, "sleeper", count] => {
             let (wake, sleep) = std::sync::mpsc::channel::<()>();
             let seen = Arc::new(Mutex::new(0_u64));
             let log = Arc::clone(&seen);
             let handler = Sink::handler(move |_| {
-                // Fails when it is told, and goes on at once from then on.
+                // Fails on request, and continues at once from then on.
                 let _ = sleep.recv();
                 *log.lock().unwrap() += 1;
             });
@@ -475,7 +478,7 @@ fn main() {
             println!("{}", seen.lock().unwrap());
         }
         // Beside a file, a handler that counts the arguments of what it is given.
-        // What SIGHUP does while a logger hears it, and when none does any more.
+        // The effect of SIGHUP while a logger handles it, and when none does any more.
         [file, "hangup"] => {
             let own = rustix::process::getpid();
             for _ in 0..2 {

@@ -331,7 +331,8 @@ fn a_free_slot_is_one_threads_at_a_time_and_none_is_lost() {
         });
         (0..3).for_each(|number| slots.give(number));
         let other = Arc::clone(&slots);
-        // Takes two and gives them back in the other order: what the first thread has read of the list is the same again, and is not.
+        // Takes two and gives them back in the other order: the first thread has read the same state of the
+        // list, although it has changed.
         let thread = thread::spawn(move || {
             let (first, second) = (other.take(), other.take());
             first.into_iter().chain(second).for_each(|number| other.give(number));

@@ -461,8 +461,8 @@ impl GapInfo {
 }
 
 /// Payload of an *index* block. It states where the index before it stands (0: none). The headers of all
-/// blocks follow, as they stand in the file, from the end of that index (or the beginning of the file) to
-/// this one.
+/// blocks from the end of that index (or the beginning of the file) to this one follow, as they stand in the
+/// file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Index {
     /// Offset of the *index* block before this one; 0: none.

@@ -10,8 +10,9 @@ use silverpoint_shm::root::Root;
 
 use crate::harness::{Running, Scratch, subject};
 
-/// The bytes of a session's control file in which its mode stands: directives and states by the header's offsets, and the words that collector and
-/// controller write (spec/wire.md, section 3.1), but for the generation, which only grows, and the heartbeat.
+/// The bytes of a session's control file that hold its mode. They are directives and states by the header's
+/// offsets, and the words that collector and controller write (spec/wire.md, section 3.1). The generation,
+/// which only grows, and the heartbeat are left out.
 fn mode(scratch: &Scratch, pid: u32) -> Vec<u8> {
     let session = scratch.left().into_iter().find(|name| name.starts_with(&format!("{pid}-"))).unwrap();
     let control = std::fs::read(scratch.root().join(session).join("control")).unwrap();

@@ -4,7 +4,7 @@ use rustix::process::Signal;
 
 use crate::harness::{Ended, Running, Scratch, collector_of, send, subject};
 
-/// A program that does as it is told, whose records are kept back.
+/// A program that obeys commands, whose records are kept back.
 struct Scene {
     scratch: Scratch,
     running: Running,

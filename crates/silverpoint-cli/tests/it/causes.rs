@@ -7,7 +7,7 @@ use rustix::process::Signal;
 use crate::harness::{Running, Scratch, collector_of, send, subject};
 use crate::storage::{Mount, can_mount};
 
-/// A traced program that does as it is told, and its collector.
+/// A traced program that obeys commands, and its collector.
 struct Scene {
     running: Running,
     collector: u32,

@@ -181,7 +181,7 @@ fn a_directory_is_there_whole_or_not_at_all() {
     assert_eq!(ended.code(), Some(0), "{ended:?}");
     let now = fs::read_to_string(scratch.path("out.ctf/metadata")).unwrap();
     assert!(!now.contains("name = \"net:{}\""), "{now}");
-    // Nobody's other files are replaced, whatever is forced.
+    // Foreign files are never replaced, even with --force.
     fs::create_dir(scratch.path("other.ctf")).unwrap();
     fs::write(scratch.path("other.ctf/mine"), "mine").unwrap();
     for (words, code) in [
@@ -358,7 +358,7 @@ fn opentelemetry_by_file_and_by_http() {
     let (address, asked) = collector(vec![b"", b"\x0a\x09\x08\x02\x12\x05a\x1bold"]);
     let ended = scratch.run(["convert", "a.silver", &format!("otlp+{address}")]);
     assert_eq!((ended.code(), ended.err.as_str()), (Some(0), ""));
-    // What it refuses is told, and is an incomplete conversion.
+    // Records that the collector refuses are reported, and make the conversion incomplete.
     let ended = scratch.run(["convert", "--to", "otlp", "a.silver", &format!("{address}/")]);
     assert_eq!(ended.code(), Some(3), "{ended:?}");
     assert!(ended.err.contains("the collector says: a old") && ended.err.contains("2 records were left out"));

@@ -1,4 +1,5 @@
-//! What is rendered from records beside what {fmt} and printf write, for a large generated set of types and templates; and the values in JSON beside the values.
+//! Compares rendered records with the output of {fmt} and printf, for a large generated set of types and
+//! templates. Compares the values in JSON with the values.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! Directives as commands take them: what is no directive is refused, what selects nothing is said, and more can be added.
+//! Directives as commands accept them: invalid ones are refused, those that select nothing are reported, and
+//! more can be added.
 
 use crate::harness::{Ended, Running, Scratch, end, subject};
 

@@ -1,4 +1,4 @@
-//! What others may have put where sessions are: refused, told, and never followed.
+//! Foreign things in the place of sessions: refused, reported, and never followed.
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, chown, symlink};
@@ -21,7 +21,7 @@ fn fifo(path: &Path) {
 fn links_pipes_and_rubbish_in_the_root_are_told_and_harm_nobody() {
     let scratch = Scratch::new();
     let root = scratch.root();
-    // Started before: a program's start removes what it can see to be nobody's.
+    // Started before: a program's start removes what is visibly without an owner.
     let mut living = Running::start_with_input(&mut scratch.subject(["tick", "5"]));
     assert_eq!(living.line(), "ready");
     directory(&scratch.path("elsewhere"));
@@ -48,7 +48,7 @@ fn links_pipes_and_rubbish_in_the_root_are_told_and_harm_nobody() {
     assert_eq!(ls.code(), Some(0), "{ls:?}");
     assert_eq!(ls.out.lines().count(), 1, "{}", ls.out);
     for name in ["11-1-0", "12-1-0", "13-1-0", "14-1-0", "15-1-0"] {
-        assert!(ls.err.contains(name), "{name} is not told: {}", ls.err);
+        assert!(ls.err.contains(name), "{name} is not reported: {}", ls.err);
         assert_ne!(scratch.run(["recover", name]).code(), Some(0), "{name}");
     }
     let pid = living.pid().to_string();
@@ -91,7 +91,7 @@ fn sessions_of_another_user_are_refused() {
     }
     const NOBODY: u32 = 65_534;
     let scratch = Scratch::new();
-    // A whole session, but another's.
+    // A complete session, but another user's.
     let dead = end(scratch.subject(["flood", "10"]).env("SILVERPOINT_FILTER", "trace"));
     assert_eq!(dead.signal(), Some(9));
     let name = scratch.left()[0].clone();
@@ -105,7 +105,7 @@ fn sessions_of_another_user_are_refused() {
     assert_eq!((ended.code(), ended.out.as_str()), (Some(0), ""), "{ended:?}");
     assert!(ended.err.contains(&name), "{}", ended.err);
 
-    // A root that is another's: what is in it is not even looked at.
+    // Another user's root: its contents are not even examined.
     chown(scratch.root(), Some(NOBODY), None).unwrap();
     let ended = scratch.run(["ls", "--json"]);
     assert!(!ended.out.contains(&name), "{ended:?}");

@@ -99,7 +99,8 @@ fn a_killed_logger_of_which_nobody_knows_the_sinks_is_left_to_its_next_start() {
     assert_whole(&scratch, told);
 }
 
-/// The session is gone when the spool has what was in it: the process's number finds nothing any more, and what the log was owed waited for a start that may never come.
+/// The session is gone when the spool has its records. Then the process's number finds nothing, and the log's
+/// missing records wait for a start that may never come.
 #[test]
 fn what_a_log_could_not_be_given_is_delivered_from_its_spool() {
     let scratch = Scratch::new();
@@ -150,7 +151,8 @@ fn the_spool_of_a_living_logger_is_not_taken() {
     assert!(scratch.left().is_empty());
 }
 
-/// What its list names may be held by others, or lie where nobody may look: what can be delivered is, and the rest is told, and waits.
+/// Sessions in its list may be held by others, or be inaccessible. What can be delivered is delivered; the
+/// rest is reported, and waits.
 #[test]
 fn what_cannot_be_taken_from_a_spool_is_told_and_waits() {
     let scratch = Scratch::new();

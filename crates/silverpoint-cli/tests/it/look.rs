@@ -108,7 +108,7 @@ fn following_goes_on_when_a_collector_comes_and_goes() {
             *expected += 7;
             std::thread::sleep(Duration::from_millis(10));
         }
-        // Only now may the next one come: of a collector that stays for a moment nobody knows the file.
+        // Only now may the next one come: the file of a collector that stays only for a moment is unknown.
         scratch.wait("the records", || seen() >= *expected);
     };
     for round in 0..3 {
@@ -128,7 +128,8 @@ fn following_goes_on_when_a_collector_comes_and_goes() {
     assert!(numbers.chunks(7).all(|chunk| chunk == [0, 1, 2, 3, 4, 5, 6]), "{numbers:?}");
 }
 
-/// A collector may have stored much before the first look at a session: it belongs to what `top` counts when the session came after `top` did.
+/// A collector may have stored much before the first look at a session. `top` counts that too when the
+/// session came after `top` did.
 #[test]
 fn top_counts_sessions_that_come_later_from_their_first_record() {
     let scratch = Scratch::new();

@@ -1,4 +1,5 @@
-//! Files whose blocks stand otherwise than they were written: joined, moved, damaged at the beginning or all over; and records that do not come in order of time.
+//! Files whose blocks are not as they were written: joined, moved, damaged at the beginning or all over. Also
+//! records that do not come in order of time.
 
 use std::collections::BTreeSet;
 use std::fs;

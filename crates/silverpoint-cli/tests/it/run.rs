@@ -260,7 +260,7 @@ fn records_are_echoed_while_they_come() {
     for (number, line) in shown.iter().enumerate() {
         assert!(line.contains("INFO") && line.contains(&format!("tick {number}")), "{line}");
     }
-    // The end of the run is told after the last of them.
+    // The end of the run is reported after the last of them.
     assert!(ended.err.trim_end().lines().last().unwrap().starts_with("silverpoint: "), "{}", ended.err);
 }
 
@@ -311,7 +311,8 @@ fn job_control_at_a_terminal_is_that_of_the_command() {
     command.env("PS1", "> ").env("TERM", "dumb").env("SHELL", "/bin/bash");
     let mut shell = Running::start_with_input(&mut command);
     let program = env!("CARGO_BIN_EXE_silverpoint");
-    // One process: a shell that starts others waits in vfork for one that the key has stopped before it was another program, and neither goes on.
+    // One process: a shell that starts others waits in vfork. If the key stops the child before it executes
+    // its program, neither continues.
     shell.write(&format!("{program} run -q -o t.silver -- sh -c 'echo u\"\"p; exec sleep 100'\n"));
     shell.read_until("up\r\n");
     shell.write("\x1a");

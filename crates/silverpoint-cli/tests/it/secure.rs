@@ -1,11 +1,11 @@
-//! A program that has more privileges than its caller makes no session, whatever the environment says.
+//! A program that has more privileges than its caller makes no session, for any environment.
 
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 
 use crate::harness::{Scratch, end, subject};
 
-/// The user `nobody`: whoever it is, not the one who runs the tests as root.
+/// The user `nobody`: in any case not the one who runs the tests as root.
 const OTHER: u32 = 65_534;
 
 #[test]

@@ -215,7 +215,8 @@ fn a_full_disk_is_told_and_collection_resumes() {
     assert!(scratch.left().is_empty());
 }
 
-/// A run whose trace file says no in the middle, and yes again later: the program goes on, it is told once, and every record is there.
+/// A run whose trace file refuses writes in the middle, and accepts them again later. The program continues,
+/// the error is reported once, and every record is there.
 fn says_no(scratch: &Scratch, error: &str, forbid: impl FnOnce(&Path, u32), allow: impl FnOnce(&Path, u32)) {
     let output = scratch.path("t.silver");
     let mut command = scratch.silverpoint(["run", "--policy", "block=forever", "-o", "t.silver", "--"]);

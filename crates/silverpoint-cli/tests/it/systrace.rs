@@ -1,4 +1,5 @@
-//! Both outputs of ATrace, of a program in Rust and of one in C++: what a ring had becomes, by `convert`, what the kernel was given, as its text and as Perfetto's events.
+//! Both outputs of ATrace, of a program in Rust and of one in C++. `convert` turns the contents of a ring
+//! into the text that the kernel was given, and into Perfetto's events.
 
 use std::path::{Path, PathBuf};
 

@@ -79,7 +79,8 @@ const INPUTS: [Input; 19] = [
 /// What a command does with a file: the exit codes that are right for each sort of it; none: it is not called.
 type Codes = fn(Input) -> &'static [i32];
 
-/// A command, how it is called (`FILE` is the file, `OUT` the name of a new one, `OUT-{}` that of several, `~` a space within a word), and how it must end.
+/// A command, its calls, and how each must end. `FILE` is the file, `OUT` the name of a new one, `OUT-{}`
+/// that of several, `~` a space within a word.
 struct Row {
     command: &'static str,
     calls: &'static [&'static str],
@@ -166,7 +167,7 @@ const ROWS: &[Row] = &[
     },
     Row { command: "run", calls: &["-- FILE"], codes: executes },
     Row { command: "collect", calls: &["FILE"], codes: usage },
-    // What is no session, shell or option of theirs is wrong usage, whatever it is.
+    // Any argument that is no session, shell or option of theirs is wrong usage.
     Row { command: "attach", calls: &["FILE", "FILE -o OUT"], codes: usage },
     // The name of a process; none has this one.
     Row { command: "ctl", calls: &["FILE"], codes: is_no_process },
@@ -328,7 +329,7 @@ fn every_command_has_a_row() {
     }
 }
 
-/// A trace with one stream of texts, and then whatever `more` adds.
+/// A trace with one stream of texts, and then the additions of `more`.
 fn trace(records: u32) -> Builder {
     let mut b = Builder::new();
     b.session(1, "/usr/bin/table", 1);
@@ -417,7 +418,7 @@ fn make(scratch: &Scratch, input: Input) -> PathBuf {
     path
 }
 
-/// Writes bytes to a pipe as soon as somebody reads it, until it is told to stop.
+/// Writes bytes to a pipe as soon as it has a reader, until it is asked to stop.
 fn feed(path: &Path, bytes: Vec<u8>, stop: Arc<AtomicBool>) -> std::thread::JoinHandle<()> {
     let path = path.to_owned();
     std::thread::spawn(move || {
@@ -429,7 +430,7 @@ fn feed(path: &Path, bytes: Vec<u8>, stop: Arc<AtomicBool>) -> std::thread::Join
             match opened {
                 Ok(mut pipe) => {
                     rustix::io::ioctl_fionbio(&pipe, false).unwrap();
-                    // Whoever has gone away meanwhile does not want it.
+                    // A reader that has gone meanwhile does not want it.
                     let _ = pipe.write_all(&bytes);
                 }
                 Err(error) => assert_eq!(error.raw_os_error(), Some(rustix::io::Errno::NXIO.raw_os_error())),
@@ -482,7 +483,7 @@ fn every_command_on_every_sort_of_file() {
                 if expected.is_empty() {
                     continue;
                 }
-                // Made anew each time: a command may have replaced it.
+                // Made again each time: a command may have replaced it.
                 let is_new = input != Big || row.command == "run" || !scratch.path("big.silver").exists();
                 let path = if is_new { make(&scratch, input) } else { scratch.path("big.silver") };
                 let stop = Arc::new(AtomicBool::new(false));

@@ -1,5 +1,6 @@
-//! The program over every trace file of the vectors (`spec/vectors/files.json`), whole, and cut and flipped in each of its blocks: it gives every record that is
-//! intact, says what is missing, and ends with the documented code.
+//! Runs the program over every trace file of the vectors (`spec/vectors/files.json`), whole, and cut and
+//! flipped in each of its blocks. It must give every intact record, say what is missing, and end with the
+//! documented code.
 //!
 //! The library is judged at every byte in `silverpoint-formats` and `silverpoint-wire`; a process each is too dear for that.
 
@@ -50,7 +51,7 @@ fn sorted<T: Ord>(items: impl Iterator<Item = T>) -> Vec<T> {
     items
 }
 
-/// Whether a record has a line: names and ends of threads are told with the others.
+/// Whether a record has a line: names and ends of threads are part of the others.
 fn has_line(record: &Value) -> bool {
     record["site"].as_u64().is_some_and(|site| site >= 16 || (1..=3).contains(&site))
 }
@@ -81,7 +82,7 @@ fn cat(scratch: &Scratch, path: &str) -> Ended {
     scratch.run(["cat", "--json", path])
 }
 
-/// What is said of a block that is intact, but not where its number says.
+/// The note about an intact block that is not where its number says.
 const MOVED: &str = ", where another block should; it was read";
 
 #[test]

@@ -1,5 +1,6 @@
-//! A C++ program under `run`, from before its main to after it, with plug-ins and a thread that outlives main; and texts of every kind through
-//! the whole way. Compiled with both compilers, with all warnings, without exceptions and type information.
+//! A C++ program under `run`, from before its main to after it, with plug-ins and a thread that outlives
+//! main. Texts of every kind go through the whole way. Compiled with both compilers, with all warnings,
+//! without exceptions and type information.
 
 use std::path::Path;
 

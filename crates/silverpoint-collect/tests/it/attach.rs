@@ -198,7 +198,7 @@ fn the_mode_comes_back_after_a_collector_that_died() {
     }
 }
 
-/// It is said last that the session has a collector: when that failed, what had been changed before stayed.
+/// The session's collector is set last: when that fails, earlier changes must be undone.
 #[test]
 fn a_session_that_an_attachment_could_not_take_stays_as_it_was() {
     let words = [
@@ -245,7 +245,7 @@ fn a_session_that_an_attachment_could_not_take_stays_as_it_was() {
             silverpoint_tests::skipped!("this system has no filters of system calls");
             return;
         }
-        // Whoever comes next takes it, and gives it back.
+        // The next collector takes it, and gives it back.
         let slab = fake.slab(11);
         let mut ring = fake.ring(slab, 1);
         let before = control_bytes(&fake);

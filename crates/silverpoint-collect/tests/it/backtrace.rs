@@ -248,7 +248,8 @@ fn a_collector_that_is_killed_leaves_what_it_kept_back_to_the_next_one() {
     assert!(has_more, "how many were forgotten died with the first collector");
 }
 
-/// A part is begun as soon as the one before is full; what says how far each stream is stored comes into it with the next pass.
+/// A part is begun as soon as the one before is full. The stored positions of the streams are written into it
+/// with the next pass.
 #[test]
 fn a_part_whose_writer_died_when_it_was_begun_goes_on_where_the_one_before_ended() {
     let scratch = Scratch::new("kept-part");
@@ -348,7 +349,8 @@ fn a_ring_that_another_thread_gets_takes_its_account_along() {
     assert_eq!((all.len(), records, has_more), (20, 600, false), "{all:?}");
 }
 
-/// Rings whose threads are gone may take a quarter of the memory (eight of these), so that newcomers find some; to forget what a living thread's ring holds gives nobody room.
+/// Rings whose threads are gone may use a quarter of the memory (eight of these), so that new threads find
+/// some. Forgetting what a living thread's ring holds frees no room.
 #[test]
 fn rings_of_living_threads_keep_what_they_hold_however_many_they_are() {
     for (name, is_retired, most) in [("kept-living", false, 12), ("kept-retired", true, 8)] {

@@ -82,7 +82,7 @@ fn continue_goes_on_behind_the_last_whole_block() {
     collector.leave();
     let trace = read(&scratch.trace());
     assert!(trace.values(&fake.session_id, 1).into_iter().eq(0..30));
-    assert_eq!(trace.notes.len(), 3, "each cut is told: {:?}", trace.notes);
+    assert_eq!(trace.notes.len(), 3, "each cut is reported: {:?}", trace.notes);
     assert_eq!(trace.sessions.len(), 1, "the session has kept its number");
 }
 

@@ -29,7 +29,7 @@ fn peak_bytes() -> u64 {
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
 }
 
-/// A good session beside the one under test: whatever happens, its records are stored.
+/// A good session beside the one under test: its records are stored in any case.
 struct Witness {
     fake: Fake,
     id: u32,
@@ -52,7 +52,8 @@ impl Witness {
     }
 }
 
-/// Runs a collector over whatever is in the root. Gives its messages; the trace must be whole, the witness complete, time and memory bounded.
+/// Runs a collector over the contents of the root. Gives its messages; the trace must be whole, the witness
+/// complete, time and memory bounded.
 fn survive(scratch: &Scratch, witness: &mut Witness) -> Vec<Message> {
     survive_with(scratch, witness, || {})
 }
@@ -172,7 +173,7 @@ fn huge_counts_in_the_header_are_refused_or_bounded() {
             bytes[size - 1] = value;
             fake.control.write_all_at(&bytes, field as u64).unwrap();
             let messages = survive(&scratch, &mut witness);
-            // The texts are read up to a bound, whatever their size.
+            // The texts are read up to a bound, for any size.
             let is_bounded = [at::PROCESS_SIZE, at::DIRECTIVES_CAP].contains(&field);
             assert!(messages.len() == 1 || is_bounded, "field at {field}: {messages:?}");
         }

@@ -91,7 +91,7 @@ fn losses_are_told_and_the_producer_knows() {
     assert_eq!(trace.losses[&(fake.session_id, 0)].losses[3], 11);
 }
 
-/// Whatever a program does to its counters: in the file totals never fall.
+/// For any changes of a program's counters: in the file totals never fall.
 #[test]
 fn losses_that_a_program_takes_back_stay_told() {
     let scratch = Scratch::new("losses-fall");

@@ -38,7 +38,7 @@ fn a_whole_session_is_recovered_with_a_clean_account() {
     assert!(trace.anchors[&fake.session_id].len() >= 2, "a closing anchor");
 }
 
-/// Whoever asked for a disk that keeps it is told, and the same again goes on in the file.
+/// A caller that asked for durability gets the error, and a repeated call continues the file.
 #[test]
 fn what_could_not_be_made_durable_is_an_error_before_anything_is_removed() {
     let scratch = Scratch::new("recover-unsynced");
@@ -108,7 +108,7 @@ fn the_account_says_what_is_missing_and_keeping_changes_nothing() {
     }
 }
 
-/// Whoever comes next is told by each session that is left which file must not be replaced.
+/// The next caller learns from each remaining session which file must not be replaced.
 #[test]
 fn sessions_stay_until_all_are_stored() {
     let scratch = Scratch::new("recover-half");

@@ -1,7 +1,7 @@
 //! A system that says no: calls that fail as on a broken disk.
 
-/// Makes a system call fail with EIO, in this thread and for good; with `only`, where the argument of this number (from 0) has this value. False: this system has
-/// no such filters.
+/// Makes a system call fail with EIO, in this thread and for good. With `only`, it fails only where the
+/// argument of this number (from 0) has this value. False: this system has no such filters.
 pub fn refuse(call: libc::c_long, only: Option<(usize, u32)>) -> bool {
     let instruction = |code: u32, jf: u8, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf, k };
     let load = libc::BPF_LD | libc::BPF_W | libc::BPF_ABS;

@@ -74,7 +74,7 @@ pub fn program(root: PathBuf, threads: u64, records: u64, end: &str) -> Command 
     command
 }
 
-/// Logs from several threads, then ends as it is told: `exit`, or `kill` itself.
+/// Logs from several threads, then ends as requested: `exit`, or `kill` itself.
 #[test]
 #[ignore = "a role that other tests start in a child process"]
 fn role_of_a_program() {

@@ -186,7 +186,8 @@ fn a_second_collector_leaves_the_session_alone() {
     assert_eq!(trace.values(&fake.session_id, 1), [1]);
 }
 
-/// A thread that goes on in a ring before, in the file, the one that it has left: readers that follow must not see the later records first.
+/// A thread continues in a ring that comes earlier in the file than the one that it has left. Readers that
+/// follow must not see the later records first.
 #[test]
 fn what_a_thread_recorded_before_it_went_on_in_another_ring_stands_first() {
     let scratch = Scratch::new("moved-on");

@@ -167,7 +167,8 @@ fn the_oldest_parts_go_when_the_quota_is_used_up() {
     assert!(values.iter().copied().eq(values[0]..30_000));
 }
 
-/// Whoever has read a part may remove it: the next one once got its name, and a logger's spool grew without end.
+/// A reader may remove a part that it has read. The next one must not get its name, or a logger's spool would
+/// grow without end.
 #[test]
 fn parts_keep_their_numbers_when_those_before_are_removed() {
     let scratch = Scratch::new("removed-parts");
@@ -242,7 +243,8 @@ fn every_durability_policy_stores_the_same() {
     }
 }
 
-/// A file that cannot be made durable: whoever asked for it is told, and with a policy that makes producers wait nothing is released. Nobody else notices.
+/// A file cannot be made durable. A caller that asked for it gets the error, and with a policy that makes
+/// producers wait nothing is released. Others are not affected.
 #[test]
 fn a_disk_that_cannot_be_synced_is_noticed_by_those_who_sync() {
     for fsync in [Fsync::Never, Fsync::OnClose, Fsync::Every(Duration::ZERO), Fsync::EachBatch] {
@@ -498,7 +500,7 @@ fn what_is_kept_back_waits_for_room_on_a_full_disk() {
     let values = read(&disk.path().join("trace.silver")).values(&fake.session_id, 1);
     assert!(values.len() > 500 && values.iter().copied().eq(values[0]..5010), "{} records", values.len());
     let (gaps, records, has_more) = crate::backtrace::gaps(&disk.path().join("trace.silver"));
-    assert_eq!((gaps.len(), records, has_more), (1, values[0], false), "each is told once: {gaps:?}");
+    assert_eq!((gaps.len(), records, has_more), (1, values[0], false), "each is reported once: {gaps:?}");
     assert!(forgotten >= records);
 }
 

@@ -225,7 +225,8 @@ fn another_file_of_the_next_collector_holds_only_what_the_first_does_not() {
     assert_eq!(read(&other).values(&fake.session_id, 1), (50..80).collect::<Vec<_>>());
 }
 
-/// A collector that was killed while it removed a session, which it had stored whole: the next one told that it could not be read, and it stayed for ever.
+/// A collector may be killed while it removes a session that it has stored completely. The next one must not
+/// report it as unreadable, nor leave it for ever.
 #[test]
 fn a_removal_that_was_cut_short_is_finished() {
     for gone in [&["control"][..], &["control", "rings"], &["control", "rings", "collector", "owner"]] {
@@ -256,7 +257,7 @@ fn an_intent_whose_file_is_gone_costs_a_remark_and_no_record() {
     assert!(
         !Role::new(scratch.root(), scratch.trace()).fault("after-write", 1).start().wait().unwrap().success()
     );
-    // Moved away to where nobody looks for it.
+    // Moved to a place that is not searched.
     std::fs::create_dir(scratch.path().join("away")).unwrap();
     let moved = scratch.path().join("away/moved.silver");
     std::fs::rename(scratch.trace(), &moved).unwrap();

@@ -1,5 +1,5 @@
-//! What a trace says, read by the contract alone and checked on the way: every block whole, numbers without a gap, dictionaries before records, no byte of a
-//! ring twice.
+//! The contents of a trace, read by the contract alone and checked on the way. Every block is whole, numbers
+//! have no gap, dictionaries come before records, and no byte of a ring is there twice.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -74,7 +74,8 @@ pub fn read(path: &Path) -> Trace {
     trace
 }
 
-/// As [`read`], for a trace with records of a producer whose site table and rings make no sense: its records may have sites that are not declared, and come twice.
+/// As [`read`], for a trace with records of a producer whose site table and rings are invalid. Its records
+/// may have sites that are not declared, and come twice.
 pub fn read_of_hostile(path: &Path) -> Trace {
     let mut trace = Trace { is_lenient: true, ..Trace::default() };
     for part in parts(path) {

@@ -1,4 +1,5 @@
-//! Calls of ATrace whose name is an argument, since there were too many names or it was too long: formats whose events have names show that one.
+//! Calls of ATrace whose name is an argument, because there were too many names or it was too long. Formats
+//! whose events have names show that name.
 
 use crate::judges::ask;
 use crate::support::convert;

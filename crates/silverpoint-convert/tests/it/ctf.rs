@@ -382,7 +382,8 @@ fn site(signature: &str, names: &str) -> Site {
     })
 }
 
-/// What is in no order of time is put in order by whoever reads; losses are counted between the records where they were; what contradicts its signature is there as bytes.
+/// Readers sort records that are in no order of time. Losses are counted between the records where they were.
+/// Arguments that contradict their signature are there as bytes.
 #[test]
 fn disorder_losses_and_contradictions() {
     let process = Process { name: "p".into(), pid: 1 };
@@ -396,7 +397,7 @@ fn disorder_losses_and_contradictions() {
     for (ns, what) in [(100, loss(2)), (200, good), (150, bad), (300, loss(3)), (120, good), (400, good)] {
         writer.write(&record(ns, &process, what)).unwrap();
     }
-    // One span's end whose duration nobody knows, and one of which it is known.
+    // One span's end with an unknown duration, and one with a known one.
     for duration_ns in [None, Some(5)] {
         let (site, site_number) = (Some(&site), Some(0));
         let what = What::SpanEnd { site, site_number, begin_ticks: 0, duration_ns };

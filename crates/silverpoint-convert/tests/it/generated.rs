@@ -52,7 +52,7 @@ fn value() -> impl Strategy<Value = (String, Vec<u8>)> {
         ])
         .prop_flat_map(move |(code, size)| bits(code, size)),
         any::<i64>().prop_map(|value| ("t".to_owned(), value.to_le_bytes().to_vec())),
-        // NaN equals NaN whatever its bits: one of them.
+        // NaN equals NaN for any bits: one of them.
         any::<f32>().prop_map(|value| {
             let value = if value.is_nan() { f32::NAN } else { value };
             ("f".to_owned(), value.to_le_bytes().to_vec())

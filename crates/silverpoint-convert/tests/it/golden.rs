@@ -1,4 +1,4 @@
-//! Renderings that are part of the specification. `SILVERPOINT_BLESS=1` writes them anew.
+//! Renderings that are part of the specification. `SILVERPOINT_BLESS=1` writes them again.
 
 use std::fs;
 use std::path::PathBuf;

@@ -190,7 +190,7 @@ fn the_schema_of_perfetto_reads_its_traces() {
     assert_eq!(events[12]["ns"], 1_795_201_331_000_000_012_u64);
 }
 
-/// Whatever is generated, a decoder that knows nothing of us takes.
+/// An independent decoder accepts everything that is generated.
 #[test]
 fn perfetto_traces_of_every_type_are_read() {
     for name in ["every-type.raw.silver", "two-sessions.raw.silver", "control-records.raw.silver"] {

@@ -199,7 +199,7 @@ proptest! {
         }
     }
 
-    /// A record behind others is read as it is alone, whatever byte of it is another.
+    /// A record after others is read as it is alone, for a change of any byte of it.
     #[test]
     fn a_damaged_record_is_what_it_is_alone(
         values in prop::collection::vec(values(), 20..30),

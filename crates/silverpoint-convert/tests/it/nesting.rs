@@ -116,7 +116,7 @@ fn perfetto_begins_again_what_goes_on() {
     assert!(!sizes[0].1 && sizes[1].1 && sizes[1].0 > sizes[0].0, "{sizes:?}");
 }
 
-/// An end whose begin nobody knows ends no other span.
+/// An end with an unknown begin ends no other span.
 #[test]
 fn an_end_without_a_begin_is_a_moment_within_others() {
     let text = lines(&[(10_000, 'x', false), (20_000, 'y', true), (40_000, 'x', true)]);

@@ -111,7 +111,7 @@ fn tables_of_other_programs_become_records() {
     let expected = serde_json::json!({ "message": "hello, \"you\"", "user id": 42, "ratio": 0.5, "ok": true, "note": "two\nlines" });
     assert_eq!(parsed[0]["args"], expected);
     assert_eq!(parsed[1]["time"], "2025-11-20T17:42:12.000000001Z");
-    // What is no level and no number of a process is an argument.
+    // A field that is neither a level nor a process id is an argument.
     let expected = serde_json::json!({ "message": "7", "user id": "0x2A", "level": "notice", "pid": "none", "ratio": "007" });
     assert_eq!((&parsed[1]["args"], &parsed[1]["level"]), (&expected, &"info".into()));
 }

@@ -94,7 +94,8 @@ fn numbers_that_no_type_holds_are_refused() {
     }
 }
 
-/// The byte itself is told, not where its text begins: with escapes before it, line breaks, quotes, and over the end of what is read at once.
+/// The byte itself is reported, not where its text begins. It is so with escapes before it, line breaks,
+/// quotes, and over the end of what is read at once.
 #[test]
 fn a_byte_that_is_no_utf_8_is_told_where_it_stands() {
     let long = "é".repeat(70_000);

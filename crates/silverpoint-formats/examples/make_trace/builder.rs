@@ -257,7 +257,8 @@ impl Builder {
         self.block(BlockKind::END, 0, 0, &payload);
     }
 
-    /// Writes the header of a block of records whose payload, of so many bytes, is not there: whoever reads it finds it damaged. For sparse files.
+    /// Writes the header of a block of records whose payload, of this many bytes, is missing: a reader finds
+    /// it damaged. For sparse files.
     pub fn hollow(&mut self, session: u32, stream: u32, ticks: (u64, u64), size: u32) {
         let pending = self.streams.entry((session, stream)).or_default();
         let begin = pending.begin;

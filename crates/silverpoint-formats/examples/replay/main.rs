@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let trace = Trace::open(&[PathBuf::from(file)])?;
     let schedule = Schedule { speed, ..Schedule::default() };
     let played = replay(&trace, &Filter::default(), schedule, &mut RealTime::new(), |event, due| {
-        // Whatever the program does with a record: here its name and arguments are only counted.
+        // A program may do anything with a record: here its name and arguments are only counted.
         if let What::Record { site, args, .. } = event.what {
             let name = &site.description.template;
             println!("{:>10.3} ms  {name}: {} bytes of arguments", due.as_secs_f64() * 1e3, args.len());

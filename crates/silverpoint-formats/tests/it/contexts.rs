@@ -1,4 +1,5 @@
-//! Contexts: every record has the fields that were stated last in its stream, whoever reads, from wherever, and none where that is not known.
+//! Contexts: every record has the fields that were stated last in its stream, for every reader and every
+//! start. It has none where they are unknown.
 
 use std::fs;
 

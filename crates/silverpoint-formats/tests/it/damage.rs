@@ -22,8 +22,8 @@ fn blocks(bytes: &[u8]) -> Vec<(usize, usize, usize, BlockHeader)> {
     blocks
 }
 
-/// Records of the sample that cannot be read without a certain block: its own, or, of a site, those in a compact block from the first of
-/// this site on.
+/// Records of the sample that cannot be read without a certain block. They are its own, or, for a site, those
+/// in a compact block from the first of this site on.
 fn lost_with(header: &BlockHeader) -> std::ops::RangeInclusive<u64> {
     if header.kind == BlockKind::SITES { 0..=1 } else { records(header)..=records(header) }
 }
@@ -88,7 +88,7 @@ fn flipped_at_every_byte() {
             let names_it = matters.iter().any(|matter| match matter {
                 Matter::BadBlock { sequence, .. } => *sequence == header.sequence,
                 Matter::MissingBlocks { first, last } => (*first..=*last).contains(&header.sequence),
-                // The last block: nobody knows what came there.
+                // The last block: what came there is unknown.
                 Matter::Skipped { .. } => header.kind == BlockKind::END,
                 _ => false,
             });

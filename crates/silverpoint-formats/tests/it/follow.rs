@@ -243,7 +243,7 @@ fn a_stream_that_is_declared_before_its_first_block_lacks_nothing() {
     let mut seen = Seen::default();
     assert_eq!(follow.poll_all(&mut seen).unwrap(), []);
     let positions: Vec<_> = follow.positions().collect();
-    assert_eq!(positions, [([1; 16], 1, 24)], "nobody knows where stream 2 will begin");
+    assert_eq!(positions, [([1; 16], 1, 24)], "the begin of stream 2 is unknown");
     fs::write(&path.0, &b.bytes).unwrap();
     assert_eq!(follow.poll_all(&mut seen).unwrap(), []);
     assert_eq!(seen.0, [1, 2]);
@@ -398,7 +398,8 @@ fn an_index_that_is_being_written_is_no_damage() {
     }
 }
 
-/// A look may fall between any two bytes of a block that is being written, and the file may have grown by many blocks before the look ends.
+/// A poll may fall between any two bytes of a block that is being written. The file may have grown by many
+/// blocks before the poll ends.
 #[test]
 fn blocks_that_are_being_written_are_no_damage() {
     const RECORDS: u64 = 30_000;

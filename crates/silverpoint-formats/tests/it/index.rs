@@ -114,7 +114,7 @@ fn a_stretch_of_a_huge_file_is_all_that_is_read() {
             ticks.push(event.ticks);
         }
         assert_eq!(ticks, (20..=40).map(|n| 7_500_000_000 + n * 10).collect::<Vec<u64>>());
-        // Whatever else had been read would have been found damaged.
+        // Any other block, if read, would have been found damaged.
         assert_eq!(events.verdict(), Verdict::Intact);
         let counted = trace.count(&filter);
         assert_eq!((counted.events, counted.blocks, counted.skipped_blocks), (21, 1, BLOCKS - 1));

@@ -124,7 +124,7 @@ fn patterns_of_qt_choose_by_level() {
     assert_eq!(lines[5], "[W] warning net indexer(4312) 4312 6 100%");
     assert_eq!(lines[6], "[C] critical io indexer(4312) 4312 7 100%");
     assert_eq!(lines[7], "[] info net indexer(4312) 4312 8 100%");
-    // The message is that of the look, whatever the syntax of the pattern is.
+    // The message is that of the look, for every syntax of the pattern.
     assert_eq!(by("%{message}", Look::Text)[2], r#"["a", "b c"] {"k": 7, "l": 8}"#);
     assert_eq!(by("{message}", Look::QDebug)[2], r#"("a", "b c") (("k", 7)("l", 8))"#);
     let times = by("%{time HH:mm:ss.zzz}|%{time process}", Look::Text);

@@ -1,4 +1,5 @@
-//! Going on with a trace whose parts are removed once they are read: everything comes once, and what nobody needs any more is not remembered.
+//! Continues a trace whose parts are removed once they are read: everything comes once, and unneeded state is
+//! dropped.
 
 use std::fs;
 use std::path::PathBuf;
@@ -163,7 +164,7 @@ fn positions_of_threads_that_have_ended_do_not_pile_up() {
     w.record(1);
     assert_eq!(read(&mut follow), [4, 5]);
     assert_eq!(follow.oldest_part(), 2);
-    assert_eq!(streams(&follow), [1, 2, 3, 4], "whoever opens the trace now finds part 1");
+    assert_eq!(streams(&follow), [1, 2, 3, 4], "opening the trace now finds part 1");
     let positions: Vec<_> = follow.positions().collect();
     assert_eq!(read(&mut w.follow(&positions)), [0; 0]);
     w.remove_read(&follow);

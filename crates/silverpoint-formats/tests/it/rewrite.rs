@@ -216,7 +216,8 @@ fn every_vector_is_mended() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Whatever happened to a file: what is made of it shows what reading gives, and only an anchor or a site that is lost remains a fault.
+    /// For any damage of a file: the new file shows what reading gives, and only a lost anchor or site
+    /// remains a fault.
     #[test]
     fn damage_anywhere(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..5),

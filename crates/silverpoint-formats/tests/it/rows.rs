@@ -1,4 +1,4 @@
-//! Events by their numbers: each is found again, whatever came between.
+//! Events by their numbers: each is found again, no matter what came between.
 
 use std::fs::{self, File};
 use std::io::Write;

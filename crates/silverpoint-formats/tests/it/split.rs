@@ -1,4 +1,5 @@
-//! Parts of a trace: each is read alone and is in order; one after the other they show what the trace shows, and joined they are the trace.
+//! Parts of a trace. Each is read alone and is in order; one after the other they show what the trace shows,
+//! and joined they are the trace.
 
 use std::io;
 use std::path::Path;
@@ -95,7 +96,7 @@ fn check(bytes: &[u8], limit: Limit, compression: Option<Compression>, name: &st
         if is_whole {
             assert_eq!(events.notes(), [], "{context}: joined {turn}");
             assert_eq!(done.records, whole(&trace).1.records, "{context}: joined {turn}");
-            // Blocks that nobody knows here are left out.
+            // Blocks of unknown kinds are left out.
             let known = |note: &&Note| !matches!(note.matter, Matter::Unknown { .. });
             let told = |trace: &Trace| trace.notes().iter().filter(known).cloned().collect::<Vec<_>>();
             assert_eq!(told(&together), told(&trace), "{context}: joined {turn}");
@@ -274,7 +275,7 @@ fn threads_are_called_as_they_were_in_every_part() {
         let parts = check(&renamed(), limit, None, "renamed");
         let last = json(&open(parts.last().unwrap()));
         assert_eq!(last.last().unwrap()["thread"], "name 50", "{limit:?}");
-        // Names from before count for nothing where a part's time is told.
+        // Names from before do not count for a part's time.
         let trace = open(parts.last().unwrap());
         let (begin, _) = trace.time_range().unwrap();
         let (origin, _) = open(&renamed()).time_range().unwrap();
@@ -318,7 +319,7 @@ proptest! {
         }
     }
 
-    /// Whatever happened to a file: the parts show what reading shows.
+    /// For any damage of a file: the parts show what reading shows.
     #[test]
     fn damage_anywhere(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..5),

@@ -83,7 +83,7 @@ fn drawn_with_ascii_and_with_rates() {
     assert_eq!(rates.sites.values().flatten().sum::<u64>(), statistics.records);
 }
 
-/// Whatever a table says is in the JSON too.
+/// Everything in a table is in the JSON too.
 #[test]
 fn json_equals_the_tables() {
     let trace = open(&finished().bytes);

@@ -1,4 +1,5 @@
-//! The records of a selection as a file: what it shows is what the selection shows of the input, and nothing is told as lost.
+//! The records of a selection as a file: it shows what the selection shows of the input, and nothing is
+//! reported as lost.
 
 use std::path::Path;
 
@@ -54,7 +55,8 @@ fn selections(ns: i64) -> Vec<Filter> {
     ]
 }
 
-/// What is made of a trace shows what the selection shows; it is in order if the input is, and nobody says that it lacks anything more.
+/// The new file shows what the selection shows. It is in order if the input is, and no additional loss is
+/// reported.
 fn check(inputs: &[&[u8]], filter: &Filter, compression: Option<Compression>, name: &str) {
     let trace = all(inputs);
     let mut selected = trace.select(filter);
@@ -322,7 +324,7 @@ proptest! {
         }
     }
 
-    /// Whatever happened to a file: trimming it tells what reading tells, and shows what reading shows.
+    /// For any damage of a file: trimming reports what reading reports, and shows what reading shows.
     #[test]
     fn damage_anywhere(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..5),

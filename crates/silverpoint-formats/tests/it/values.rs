@@ -279,7 +279,7 @@ fn structured_kinds() {
     assert_eq!(render_site(wrong, &text("bob")), "{nobody} user=bob");
 }
 
-/// Text and JSON of whatever bytes a record holds: no panic, one line, valid JSON.
+/// Text and JSON of a record with any bytes: no panic, one line, valid JSON.
 mod hostile {
     use super::*;
     use proptest::prelude::*;

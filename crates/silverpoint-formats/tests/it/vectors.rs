@@ -1,5 +1,6 @@
-//! The vectors of packed values (`spec/vectors/values.json`): each is a record's arguments, with the verdict of decoding them; and those of whole files
-//! (`spec/vectors/files.json`), in every encoding, with the verdicts of reading and of verifying.
+//! The vectors of packed values (`spec/vectors/values.json`): each is a record's arguments, with the verdict
+//! of decoding them. The vectors of whole files (`spec/vectors/files.json`), in every encoding, with the
+//! verdicts of reading and of verifying.
 
 use std::path::Path;
 

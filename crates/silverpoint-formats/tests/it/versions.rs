@@ -27,7 +27,7 @@ fn versions() -> Vec<(FormatVersion, PathBuf)> {
     entries.filter_map(named).collect()
 }
 
-/// Everything that was said of an old file is said today; more may be said.
+/// Everything that was reported of an old file is still reported; there may be more.
 fn still_says(now: &Value, then: &Value) -> bool {
     match (now, then) {
         (Value::Object(now), Value::Object(then)) => {

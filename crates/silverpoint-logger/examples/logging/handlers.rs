@@ -39,7 +39,7 @@ pub fn panics(file: &str) {
     let logger = start(Config::new("info").sink(handler).sink(Sink::file(file)));
     for number in 0..10 {
         info!("number {}", number);
-        assert_eq!(logger.flush(PATIENCE), Flushed::Complete, "nobody waits for what has ended");
+        assert_eq!(logger.flush(PATIENCE), Flushed::Complete, "a sink that has ended is not waited for");
     }
     assert_eq!(logger.stop(PATIENCE), Flushed::Complete);
 }

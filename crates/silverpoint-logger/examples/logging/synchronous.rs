@@ -17,7 +17,7 @@ pub fn run(file: &str) {
     println!("done");
 }
 
-/// What is told of an event, but for its time and its place in a file.
+/// The text of an event, without its time and its place in a file.
 fn told(event: &Event<'_>) -> Option<String> {
     let common = format!("{} {:?}", event.tid, event.context.map(|context| context.json()));
     match event.what {

@@ -1,4 +1,5 @@
-//! Records that are kept back until something bad comes: which come out, when, and that none does twice, whoever dies.
+//! Records that are kept back until a bad one comes: which are written, when, and that none is written twice,
+//! no matter which process dies.
 
 use std::io::{Read, Write};
 
@@ -86,7 +87,8 @@ fn successors_of_the_dead_keep_them_back_again() {
     assert_eq!(came_out(&scratch), [&all[..], &[-12, -13]].concat());
 }
 
-/// What is kept back belongs to the log, not to one of its files: it comes out in the file of the day, also in a successor's.
+/// Kept records belong to the log, not to one of its files: they are written to the file of the day, also by
+/// a successor.
 #[test]
 fn they_come_out_behind_rotations_once() {
     let scratch = Scratch::new();

@@ -1,4 +1,4 @@
-//! Lines on the console stay whole, whoever writes beside the logger.
+//! Lines on the console stay complete, even if the program writes beside the logger.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -18,7 +18,7 @@ fn count(text: &str) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     for line in text.lines() {
         let line = line.trim_end_matches('\r');
-        // A thread that waited for room is told in a line of its own.
+        // A thread's wait for room has a line of its own.
         if line.contains(" for room in the ring") {
             continue;
         }
@@ -55,7 +55,8 @@ fn in_one_pipe_for_both_streams_every_line_is_whole() {
     let mut text = String::new();
     reader.read_to_string(&mut text).unwrap();
     assert!(child.wait().unwrap().success());
-    // Standard error of Rust comes in pieces under a lock that standard output does not know: of its lines nothing is said here.
+    // Standard error of Rust comes in pieces under a lock that standard output does not know: its lines are
+    // not checked here.
     let logged = text.lines().filter(|line| line.starts_with("log ")).count();
     assert!(logged > 0);
     let log: String =
@@ -63,7 +64,7 @@ fn in_one_pipe_for_both_streams_every_line_is_whole() {
     count(&log);
 }
 
-/// The two ends of a terminal: that of whoever looks at it, and the program's.
+/// The two ends of a terminal: the user's, and the program's.
 fn terminal() -> (OwnedFd, File) {
     let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&terminal).unwrap();
@@ -118,7 +119,7 @@ fn nothing_waits_for_a_terminal_that_was_closed() {
     drop(terminal);
     step();
     drop(to);
-    // It has asserted that all sinks were complete, and had nothing to say where nobody listens.
+    // It has asserted that all sinks were complete, and had no message for an output without a reader.
     assert!(child.wait().unwrap().success());
     assert_eq!(numbers(&scratch.read("all.log")), (0..20).collect::<Vec<_>>());
     assert_eq!(scratch.names(), ["all.log", "log.toml"], "the spool is gone");

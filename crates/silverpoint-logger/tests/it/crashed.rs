@@ -26,7 +26,8 @@ struct Left {
     out: String,
 }
 
-/// Whatever the limits of the shell, for all children: a stack that ends before the memory does, and no core files where nobody looks for them.
+/// For all children, with any limits of the shell: the stack ends before the memory does, and no core files
+/// are written.
 fn set_limits() {
     let stack = rustix::process::getrlimit(Resource::Stack);
     let most = stack.maximum.map_or(8 << 20, |maximum| maximum.min(8 << 20));
@@ -97,7 +98,8 @@ fn signals_are_recorded_and_end_the_process_as_ever() {
     expect("within-record", Some(SIGSEGV), "SIGSEGV (SEGV_MAPERR)", "crashing::fail");
 }
 
-/// The lock of the heap is held by the thread that has failed. Whoever delivers may need what lies there, and waits no longer than he may; then the next start delivers it.
+/// The thread that has failed holds the lock of the heap. The delivery may need what lies there, and waits
+/// only as long as it may; then the next start delivers it.
 #[test]
 fn a_heap_that_is_broken() {
     let scratch = Scratch::new();
@@ -150,7 +152,7 @@ fn panics_are_recorded() {
     assert!(left.text.lines().last().unwrap().contains("still here"), "{}", left.text);
 }
 
-/// Nobody waits for a sink that has crashed itself; what was recorded is delivered by the next start.
+/// A sink that has crashed itself is not waited for; the next start delivers what was recorded.
 #[test]
 fn a_thread_of_the_loggers_own() {
     let scratch = Scratch::new();
@@ -165,7 +167,7 @@ fn a_thread_of_the_loggers_own() {
     assert!(scratch.read("app.log").lines().next().unwrap().contains("begun"));
 }
 
-/// A child has no logger: its record waits in a session of its own, and nobody waits for sinks.
+/// A child has no logger: its record waits in a session of its own, and it waits for no sinks.
 #[test]
 fn a_forked_child_ends_as_it_would() {
     let scratch = Scratch::new();

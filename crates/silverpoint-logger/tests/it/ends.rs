@@ -1,4 +1,4 @@
-//! Each record once, whoever dies and when.
+//! Each record once, no matter which process dies and when.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -98,7 +98,8 @@ fn killed_programs_lose_nothing_and_repeat_nothing() {
     }
 }
 
-/// As `silverpoint run` gives its command one. It ended well, took what the dead process had stored for all there was, and removed the list that says what else is owed to the log.
+/// As `silverpoint run` gives its command one. A start there must not take the stored part of the dead
+/// process's records for everything. It must keep the list of what the log still lacks.
 #[test]
 fn a_start_with_another_directory_of_sessions_leaves_a_dead_ones_where_the_next_finds_them() {
     let scratch = Scratch::new();
@@ -144,8 +145,9 @@ fn two_processes_that_name_the_same_file_get_a_file_each() {
     assert_eq!(scratch.names(), ["app-2.log", "app.log"]);
 }
 
-/// A process that ends gives its locks back one after the other, and late when it has much memory: whoever was started at once found the log taken, or
-/// the session of the dead alive, and left its records where they were.
+/// A process that ends releases its locks one after the other, and late when it has much memory. A program
+/// that is started at once must neither find the log taken, nor take the session of the dead process for a
+/// living one.
 #[test]
 fn a_program_that_is_killed_and_started_again_at_once_goes_on_in_its_log() {
     for mib in [1, 1024] {
@@ -376,7 +378,8 @@ fn a_forked_child_leaves_its_parents_logger_alone() {
     assert!(!log.contains("of the child"), "{log}");
     let own = scratch.read("app-2.log");
     assert!(own.contains("of the child") && own.lines().count() == 1, "{own}");
-    // Those of the parent stand there once, whatever was on its way when a child was born; those of children without a logger do not.
+    // Those of the parent stand there once, no matter what was being written when a child was forked. Those
+    // of children without a logger do not.
     let records: Vec<&str> = log.lines().filter(|line| line.contains("number ")).collect();
     let found = numbers(&records.join("\n"));
     assert!(!found.is_empty() && found.iter().zip(0..).all(|(found, expected)| *found == expected), "{log}");
@@ -398,8 +401,9 @@ fn a_program_that_executes_another_loses_nothing() {
     );
 }
 
-/// The child keeps the lock of its parent's spool, and the parent has the number that the lock names: it was told that its logger was still ending, for as long as the child lived. What the first image
-/// had recorded was forgotten.
+/// The child keeps the lock of its parent's spool, and the parent has the number in the lock file. The parent
+/// must be able to start a logger while the child lives, and the records of the first image must be
+/// delivered.
 #[test]
 fn a_program_that_executes_another_beside_a_child_has_its_logs() {
     let scratch = Scratch::new();

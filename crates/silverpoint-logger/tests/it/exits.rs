@@ -40,7 +40,7 @@ fn what_was_logged_before_an_exit_was_not_on_the_console() {
         assert_eq!(ended.status.code(), Some(status), "{way}: {err}");
         let mut shown = messages(&err);
         if way == "within-sink" {
-            // The handler that exits never returns, so that its sink cannot be done: that is said, of it alone.
+            // The handler that exits never returns, so its sink cannot finish: only that sink is reported.
             let said = shown.pop().unwrap_or_default();
             assert!(said.starts_with("silverpoint: a handler: not everything is written"), "{err}");
         }

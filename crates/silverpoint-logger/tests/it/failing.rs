@@ -1,4 +1,5 @@
-//! Sinks that are slow, fail or stand still: nobody waits for them, and what they have not got comes when they can take it.
+//! Sinks that are slow, fail or stall: no thread waits for them, and they get the missing records when they
+//! can take them.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::harness::{Scratch, numbers, wait_until};
 use crate::reload::{Obeying, until};
 
-/// A program that logs by a configuration, a step for each line that it is told.
+/// A program that logs by a configuration, one step for each line of input.
 struct Steps(Child);
 
 impl Steps {
@@ -88,7 +89,8 @@ impl Small {
         None
     }
 
-    /// Until nothing more goes in. The log has so many lines before: a write that fails while this goes on would give back what it had got, and another one find room.
+    /// Until nothing more fits. The log has this many lines before: a write that fails meanwhile would give
+    /// its part back, and another one would find room.
     fn fill_after(&self, scratch: &Scratch, lines: usize) {
         let log = || scratch.read("small/app.log").lines().count();
         assert!(wait_until(|| log() == lines), "{} lines of {lines}", log());
@@ -150,7 +152,7 @@ fn a_disk_that_is_full_for_the_spool_too_loses_nothing_that_fits_in_memory() {
     drop(small);
 }
 
-/// With `drop` nobody waits, and what was dropped is counted: received and lost are all.
+/// With `drop` no thread waits, and dropped records are counted: received and lost are all.
 #[test]
 fn what_is_dropped_while_nothing_can_be_written_is_counted() {
     let scratch = Scratch::new();
@@ -170,7 +172,8 @@ fn what_is_dropped_while_nothing_can_be_written_is_counted() {
     ]);
     (0..600).for_each(|_| program.step());
     small.make_room();
-    // A loss is told before the next record that its thread can keep: so up to a step of which the last one is kept.
+    // A loss is recorded before the next record that its thread can keep: so up to a step of which the last
+    // one is kept.
     let mut steps = 621;
     loop {
         program.step();
@@ -197,7 +200,8 @@ fn what_is_dropped_while_nothing_can_be_written_is_counted() {
     assert_eq!(kept.len() as u64 + lost, steps * 50);
 }
 
-/// Old files are compressed as far as there is room: where there is none they stay as they are, and are compressed by a logger that has some.
+/// Old files are compressed as far as there is room. Without room they stay as they are, and a later logger
+/// with room compresses them.
 #[test]
 fn a_disk_that_is_full_while_old_files_are_compressed_keeps_them() {
     let scratch = Scratch::new();
@@ -208,7 +212,7 @@ fn a_disk_that_is_full_while_old_files_are_compressed_keeps_them() {
     program.step();
     program.end();
     small.fill_after(&scratch, 3000);
-    // Of yesterday, whatever the day is: the first line rotates it.
+    // Of yesterday, on any day: the first line rotates it.
     let log = File::options().write(true).open(scratch.path("small/app.log")).unwrap();
     log.set_modified(SystemTime::now() - Duration::from_secs(26 * 3600)).unwrap();
     let mut program = Steps::configured(&scratch, &rotated, &["steps", "3000"]);
@@ -242,7 +246,8 @@ fn a_disk_that_is_full_while_old_files_are_compressed_keeps_them() {
     drop(small);
 }
 
-/// Whatever keeps a sink from its records: a flush ends in time and says that one sink is late; and when it says that all is out, it is.
+/// With any delay of a sink, a flush ends in time and reports that one sink is late. When it reports that all
+/// is delivered, it is.
 #[test]
 fn a_flush_says_of_each_failing_sink_what_is_so() {
     let journal = |scratch: &Scratch| -> Taken {
@@ -342,7 +347,7 @@ fn flush_truly(sink: &str, prepare: impl Fn(&Scratch), mend: impl Fn(&Scratch) -
     until(&sink, || {
         let begun = Instant::now();
         let said = program.tell("flush 300");
-        // Ten times as long as it was told, for a busy machine; else it is asked once more.
+        // Ten times as long as requested, for a busy machine; otherwise it is asked once more.
         if begun.elapsed() > Duration::from_secs(3) {
             return false;
         }
@@ -388,7 +393,7 @@ fn a_limit_of_the_size_of_files_delays_what_waits() {
     assert_eq!(numbers(&scratch.read("app.log")), whole(500));
 }
 
-/// Standard error is a pipe that nobody reads for a long time.
+/// Standard error is a pipe that is not read for a long time.
 #[test]
 fn a_pipe_that_nobody_reads_holds_up_nobody() {
     let scratch = Scratch::new();
@@ -456,7 +461,8 @@ fn a_handler_that_sleeps_holds_up_nobody() {
     assert_eq!((out.as_str(), err.as_str()), ("5000 0\n5000\n", ""));
 }
 
-/// The spool is full and the oldest is given up: how many records that were is said on standard error, in the sink's output, and is true.
+/// The spool is full and the oldest records are dropped. Their number is on standard error, in the sink's
+/// output, and is right.
 #[test]
 fn what_a_full_spool_gives_up_is_counted() {
     let scratch = Scratch::new();
@@ -489,7 +495,7 @@ fn what_a_full_spool_gives_up_is_counted() {
     // How many, is a matter of how far the sink had read. Waits of the thread are records too: at most one of each call.
     assert!(
         missing > 0 && told >= missing && told <= missing + 900,
-        "{missing} are missing, {told} are told"
+        "{missing} are missing, {told} are reported"
     );
     let skipped =
         err.split(": skipped ").skip(1).map(|rest| rest.split(' ').next().unwrap().parse::<u64>().unwrap());
@@ -505,7 +511,7 @@ fn parts(spools: &Path) -> usize {
         .count()
 }
 
-/// Whatever a sink does, whoever records does not wait for it: far less than a full ring would make him.
+/// Recording never waits for a sink: it takes far less time than a full ring would cost.
 #[test]
 fn no_call_waits_for_a_sink() {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -533,7 +539,7 @@ fn no_call_waits_for_a_sink() {
         child.wait().unwrap();
     };
     let scratch = Scratch::new();
-    // Its other end is open, and nobody reads it.
+    // Its other end is open, and is not read.
     let (_reader, writer) = std::io::pipe().unwrap();
     run(&scratch, "to = 'stderr'", writer.into());
     let scratch = Scratch::new();
@@ -547,7 +553,8 @@ fn no_call_waits_for_a_sink() {
     run(&scratch, "to = 'file'\npath = '/dev/full'", Stdio::null());
 }
 
-/// A full disk for log and spool, and rings that are full: a call waits as long as `block-max` says and then drops its record; all is accounted for, and each wait is told with what was waited for.
+/// A full disk for log and spool, and full rings: a call waits as long as `block-max` says and then drops its
+/// record. Everything is accounted for, and each wait is recorded with its reason.
 #[test]
 fn a_call_that_finds_no_room_waits_no_longer_than_it_may() {
     const BLOCK_MAX: Duration = Duration::from_millis(200);
@@ -570,7 +577,7 @@ fn a_call_that_finds_no_room_waits_no_longer_than_it_may() {
     };
     step(&mut child);
     small.fill_after(&scratch, 50);
-    // Until a ring is full. Behind the first that has waited in vain nobody waits before there is room.
+    // Until a ring is full. After the first vain wait, no thread waits before there is room.
     let mut longest = Duration::ZERO;
     let mut full = 0;
     for _ in 0..2000 {
@@ -584,7 +591,7 @@ fn a_call_that_finds_no_room_waits_no_longer_than_it_may() {
     assert_eq!(full, 20, "no ring was full: {longest:?}");
     assert!(longest < BLOCK_MAX + SLACK, "{longest:?}");
     small.make_room();
-    // A loss is told before the next record that its thread can keep.
+    // A loss is recorded before the next record that its thread can keep.
     let mut made = 0;
     let is_kept = (0..100).any(|_| {
         (_, made) = step(&mut child);

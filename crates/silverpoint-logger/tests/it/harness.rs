@@ -100,7 +100,8 @@ impl Drop for Scratch {
     }
 }
 
-/// Kills a program that prints the number of each record that it has made; gives the last that it has told whole. `told`: what was read of it before.
+/// Kills a program that prints the number of each record that it has made; gives the last complete number.
+/// `told`: what was read of its output before.
 pub fn kill(mut running: Child, mut out: BufReader<ChildStdout>, mut told: String) -> u64 {
     running.kill().unwrap();
     running.wait().unwrap();

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::harness::{Scratch, numbers};
 
-/// The program, doing what it is told.
+/// The program, which obeys commands.
 pub struct Obeying {
     child: Child,
     out: BufReader<ChildStdout>,
@@ -154,7 +154,7 @@ fn a_changed_file_is_noticed_and_its_mistakes_are_told_in_the_log_too() {
     assert_eq!((note["kind"].as_str(), note["level"].as_str()), (Some("note"), Some("error")), "{note}");
     program.record("2");
     assert!(scratch.read("a.log").contains("info 2"));
-    assert_eq!(scratch.read("a.log").matches("loud").count(), 1, "it is said once");
+    assert_eq!(scratch.read("a.log").matches("loud").count(), 1, "it is reported once");
     program.end();
 }
 
@@ -283,7 +283,7 @@ fn after_its_logger_ended_a_program_did_not_end_with_its_terminal() {
     assert_eq!(scratch.read("app.log").lines().count(), 2);
 }
 
-/// Whatever changes meanwhile.
+/// During any changes.
 #[test]
 fn nothing_is_lost_or_repeated_by_reloads() {
     let scratch = Scratch::new();

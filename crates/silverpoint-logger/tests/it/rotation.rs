@@ -1,4 +1,4 @@
-//! Files that begin anew, and what stays of the old ones.
+//! Rotated files, and which old ones stay.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};

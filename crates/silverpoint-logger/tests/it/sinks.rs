@@ -183,7 +183,7 @@ fn a_pipe_that_nobody_reads_yet_gets_its_lines_when_somebody_does() {
     assert!(child.wait().unwrap().success());
 }
 
-/// The logger is no reader of it, so that it hears that there is none.
+/// The logger has no reading end of it, so that it notices when there is no reader.
 #[test]
 fn standard_output_that_nobody_reads_any_more_holds_up_nobody() {
     let scratch = Scratch::new();

@@ -123,7 +123,8 @@ fn the_journal_gets_each_field_by_itself() {
     assert_eq!(ended(child), "");
 }
 
-/// While nobody listens everything is accepted and waits; then it comes, each record once and in order, without a restart.
+/// Without a receiver everything is accepted and waits; then it is delivered, each record once and in order,
+/// without a restart.
 #[test]
 fn a_journal_that_is_gone_and_comes_back_gets_everything() {
     let number = |message: &[u8]| {
@@ -282,7 +283,8 @@ fn syslog_by_tcp_counts_octets_and_connects_again() {
     let seen: Vec<u64> = (0..20).map(|_| read(&mut first)).collect();
     assert_eq!(seen, (0..20).collect::<Vec<_>>());
     drop(first);
-    // What goes into a connection that is closed at the other end is lost, which the page says; the rest comes by the next connection.
+    // Data in a connection that is closed at the other end is lost, as the page says; the rest is sent by the
+    // next connection.
     listener.set_nonblocking(true).unwrap();
     let mut second = None;
     assert!(wait_until(|| {

@@ -95,7 +95,7 @@ fn what_is_no_such_database_is_refused() {
     assert!(refused(&scratch.path("")).found.contains("no regular file"));
 }
 
-/// What is said to a database that these statements make, or change.
+/// The error for a database that these statements make, or change.
 fn refused_after(path: &Path, sql: &str) -> SavedError {
     change(path, sql);
     refused(path)

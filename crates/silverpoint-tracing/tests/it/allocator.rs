@@ -1,4 +1,5 @@
-//! The program's allocator records what it gives: every way in is used from within itself, also the first time, and nobody waits for himself.
+//! The program's allocator records its allocations. Every entry point is used from within itself, also the
+//! first time, and no thread waits for itself.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -306,7 +306,7 @@ fn callsites_follow_the_properties() {
         becomes("debug.atrace.tags.enableflags=0x1000\n", true);
         let begun = info_span!("begun").entered();
         becomes("", false);
-        // Made while it was on: its end is not told, and those of others are not taken for it.
+        // Made while it was on: its end is not written, and those of others are not taken for it.
         let silent = info_span!("silent").entered();
         becomes("debug.atrace.tags.enableflags=0x1000\n", true);
         drop(silent);

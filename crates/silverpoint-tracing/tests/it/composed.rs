@@ -1,4 +1,5 @@
-//! What subscribers and layers owe to those who combine them: boxes, options, lists, replacement while the program runs, several at once; and what is said of the current span.
+//! Subscribers and layers in combinations: boxes, options, lists, replacement while the program runs, several
+//! at once; and the current span.
 
 use tracing::{Span, debug_span, error, info, info_span, subscriber::with_default, warn};
 use tracing_subscriber::filter::{LevelFilter, Targets, filter_fn};

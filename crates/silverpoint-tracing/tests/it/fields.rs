@@ -279,7 +279,8 @@ fn a_value_that_panics_while_it_is_formatted_harms_no_other_record() {
     assert!(lines.iter().all(|line| !line.contains("lost") && !line.contains("never made")), "{lines:?}");
 }
 
-/// Those that are few have a way of their own: beside it, with one that is empty or of another type now and then, and through rings that are full many times.
+/// A few fields have a way of their own. It is tested with empty fields and fields of another type now and
+/// then, and through rings that are full many times.
 #[test]
 fn numbers_of_each_count_are_whole() {
     const ROUNDS: i64 = 300;
@@ -353,7 +354,7 @@ fn a_value_that_makes_spans_while_it_is_formatted_leaves_all_whole() {
     }
     let name = "fields::a_value_that_makes_spans_while_it_is_formatted_leaves_all_whole";
     let Some(session) = recorded(name, "info") else {
-        // (A dispatcher of a scope hears nothing from within itself; the program's does.)
+        // (A dispatcher of a scope gets nothing from within itself; the program's does.)
         silverpoint_tracing::init();
         for _ in 0..3 {
             info_span!("holds", who = ?Maker).in_scope(|| silverpoint::event!("held", 2_u8));
@@ -371,7 +372,8 @@ fn a_value_that_makes_spans_while_it_is_formatted_leaves_all_whole() {
     assert_eq!(crate::spans::ends(&session).len(), made, "each that was kept: {lines:?}");
 }
 
-/// What formats a field records by `tracing` itself: heard by the program's own dispatcher, and each is whole.
+/// Code that formats a field records by `tracing` itself: the program's own dispatcher gets it, and each
+/// record is whole.
 fn record_within() {
     struct Talker(u32);
     impl fmt::Debug for Talker {

@@ -1,4 +1,5 @@
-//! The program is killed in the middle of it: what was recorded until then is there, without a hole, by whichever of the facades.
+//! The program is killed while it records: everything recorded until then is there, without a hole, from each
+//! of the facades.
 
 use silverpoint_atrace::Tag;
 use tracing::{Level, event, info_span};
@@ -59,7 +60,7 @@ fn a_killed_program_has_recorded_what_it_has_recorded() {
                     "thread {of}: no hole, no repetition"
                 );
             }
-            // Whatever came later is not there without what came before it.
+            // A later record is not there without the earlier ones.
             assert!(
                 turns.len() >= steps.len()
                     && steps.len() >= natives.len()

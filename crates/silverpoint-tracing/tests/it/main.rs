@@ -1,5 +1,5 @@
-//! The adapter as programs use it: each test runs this program again in a role, with an environment and a root of its own, and reads what it recorded by the
-//! contract's code.
+//! The adapter as programs use it. Each test runs this program again in a role, with an environment and a
+//! root of its own. It reads the records by the contract's code.
 
 mod allocator;
 mod atrace;
@@ -80,14 +80,14 @@ fn child(name: &str, filter: &str, root: &OwnRoot) -> Child {
     }
     command.args([name, "--exact", "--nocapture", "--test-threads=1"]).env(ROLE, name);
     command.env_remove("RUST_LOG").env("SILVERPOINT_DIR", &root.0).env("SILVERPOINT_FILTER", filter);
-    // Whoever records waits for this process, however busy the machine is.
+    // Recording threads wait for this process, however busy the machine is.
     command.env("SILVERPOINT_COLLECTOR", "1").env("SILVERPOINT_BLOCK_MAX", "60s");
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("this program again")
 }
 
 /// Takes what a child records until it has ended.
 ///
-/// After each pass `each` is told how many bytes have been taken so far.
+/// After each pass `each` gets the number of bytes collected so far.
 fn collect(root: &Path, child: &mut Child, mut each: impl FnMut(&mut Child, usize)) -> reader::Session {
     let start = Instant::now();
     let session = loop {
@@ -137,7 +137,7 @@ impl Drop for OwnRoot {
     }
 }
 
-/// The two ways in: whatever holds for one holds for the other.
+/// The two ways in: both must behave the same.
 fn both_ways(run: impl Fn()) {
     use tracing_subscriber::layer::SubscriberExt as _;
     tracing::subscriber::with_default(silverpoint_tracing::Subscriber::new(), &run);

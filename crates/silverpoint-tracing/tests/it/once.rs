@@ -1,4 +1,5 @@
-//! Each value is looked at once, and whatever its code does, the thread goes on recording: every record is right or counted.
+//! Each value is read once, and the thread goes on recording, no matter what the value's code does: every
+//! record is right or counted.
 
 use std::time::Duration;
 
@@ -86,7 +87,7 @@ ways! {
     };
 }
 
-/// A span's field panics while a few numbers were expected: its slot is another's afterwards.
+/// A span's field panics while a few numbers were expected: another span gets its slot afterwards.
 #[test]
 fn spans_that_are_never_made_leave_nothing() {
     let name = "once::spans_that_are_never_made_leave_nothing";
@@ -114,7 +115,8 @@ impl std::fmt::Debug for Unwinds {
     }
 }
 
-/// A thread makes and drops spans while another forks again and again: the child has whatever the thread has left in the middle of something.
+/// A thread makes and drops spans while another forks again and again. The child has any state that the
+/// thread has left in the middle of something.
 #[test]
 fn children_of_a_process_whose_threads_have_spans() {
     let name = "once::children_of_a_process_whose_threads_have_spans";

@@ -52,7 +52,8 @@ fn an_id_that_outlives_its_span_harms_no_other() {
     assert_eq!(lines.iter().filter(|line| line.contains("\"asked\"")).count(), 2 * ROUNDS);
 }
 
-/// Spans that others were made in, were cloned, or end elsewhere, in a thread of their own each time: none is mistaken for one that is nobody else's.
+/// Spans that contain others, were cloned, or end elsewhere, in a thread of their own each time. None is
+/// mistaken for one with a single reference.
 #[test]
 fn spans_that_others_have_too_end_with_the_last() {
     let name = "owners::spans_that_others_have_too_end_with_the_last";
@@ -187,7 +188,8 @@ fn a_field_that_is_recorded_twice_is_there_twice_in_order() {
     assert_eq!(ends(&session).len(), 2);
 }
 
-/// Two threads are in one span at the same time, neither of which has made it: each has its stretch, and it ends once, with both times.
+/// Two threads are in one span at the same time, neither of which has made it. Each has its part, and the
+/// span ends once, with both times.
 #[test]
 fn a_span_that_two_threads_are_in_at_once_has_a_stretch_in_each() {
     let name = "owners::a_span_that_two_threads_are_in_at_once_has_a_stretch_in_each";

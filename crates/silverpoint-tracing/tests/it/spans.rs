@@ -34,7 +34,7 @@ pub fn tree(session: &Session) -> Vec<String> {
     lines
 }
 
-/// Each thread's records, whatever rings it has had.
+/// Each thread's records, from all rings it has had.
 pub fn by_thread(session: &Session) -> Vec<Vec<Record>> {
     let mut threads: BTreeMap<(u32, u16), Vec<Record>> = BTreeMap::new();
     for stream in session.streams.values() {
@@ -128,7 +128,7 @@ fn parents_that_are_said_are_links() {
         assert!(session.args_of("of").contains(&format!("{}, 2", requests[way])));
     }
     assert_eq!((parents.len(), followed.len()), (4, 2), "{parents:?}");
-    // One that is said to have no parent, in a span: that is recorded, too.
+    // A span with an explicit absence of a parent, in a span: that is recorded, too.
     assert_eq!(session.args_of("rootless"), ["0, 3", "0, 3"]);
     let all = ends(&session);
     assert!(requests.iter().chain(&children).chain(&others).all(|id| all.contains_key(id)));

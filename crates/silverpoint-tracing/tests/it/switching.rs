@@ -12,7 +12,7 @@ use tracing_subscriber::{EnvFilter, registry};
 
 use crate::{both_ways, recorded};
 
-/// Whoever controls the program: another process could.
+/// Controls the program, as another process could.
 fn set_directives(text: &str) {
     let root = env::var_os("SILVERPOINT_DIR").unwrap();
     let root = Root::open_directory(root.as_ref()).unwrap();
@@ -20,7 +20,7 @@ fn set_directives(text: &str) {
     ObservedSession::open(&root, name).unwrap().write_directives(text).unwrap();
 }
 
-/// Waits until it is so: the adapter hears of new directives in a thread of its own.
+/// Waits until it is so: the adapter applies new directives in a thread of its own.
 fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is_so() {
@@ -153,7 +153,8 @@ fn levels_that_no_directive_names_are_off_as_a_whole() {
     assert_eq!(session.args_of("{}"), ["\"a target\"", "\"a line\"", "\"a target\"", "\"a line\""]);
 }
 
-/// Captures, a reload and `ctl` lost what was recorded right behind them: facades heard of new directives in a thread of their own, some time later.
+/// Captures, a reload and `ctl` must not lose records just after them, although facades apply new directives
+/// in a thread of their own.
 #[test]
 fn whoever_changes_directives_in_the_process_returns_when_every_facade_follows() {
     let name = "switching::whoever_changes_directives_in_the_process_returns_when_every_facade_follows";

@@ -95,7 +95,8 @@ async fn step_by_hand(of: u64) {
     }
 }
 
-/// Threads in a ring, each of which polls a future once and gives it to the next: no two polls of one that follow each other are in the same thread.
+/// Threads in a ring, each of which polls a future once and gives it to the next. No two consecutive polls of
+/// one are in the same thread.
 fn pass_on_tasks() {
     const THREADS: usize = 3;
     type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -243,7 +244,7 @@ fn check_tasks(session: &Session) {
             "{name}"
         );
     }
-    // Whatever has begun with an id has ended once, and its busy time is that of its stretches.
+    // Every span that began with an id has ended once, and its busy time is that of its parts.
     let times = ends(session);
     assert_eq!(times.keys().collect::<HashSet<_>>(), ids.values().collect::<HashSet<_>>());
     let ns_of = |ticks: u64| silverpoint::dynamic::ticks_to_ns(ticks);
@@ -262,7 +263,7 @@ fn check_tasks(session: &Session) {
             assert!(said.abs_diff(whole) <= whole / 10 + 10_000, "{name:?}: {said} ns, {whole} seen");
         }
     }
-    // Each stretch lies in one of its parent, whatever thread it is in.
+    // Each part lies in one of its parent, in any thread.
     let numbers: HashMap<u64, u64> = ids.iter().map(|((_, number), id)| (*id, *number)).collect();
     let is_of = |(id, (name, first)): Stretch| (name, id.map_or(first, |id| numbers[&id]));
     for (inner, outer) in nested {

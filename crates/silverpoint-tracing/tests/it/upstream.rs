@@ -13,7 +13,7 @@
 //! | `registry_max_level_hint`, `max_level_hint`, `multiple_max_level_hints`, `filters_are_(not_)reevaluated_for_…` | `switching::levels_that_no_directive_names_are_off_as_a_whole`, `switching` |
 //! | `env_filter`, `layer_filters::(targets, combinators, filter_scopes, per_event, trees)`, `field_filter` | `switching::an_env_filter_decides_too`, `composed`: the filters are theirs |
 //! | `filter_log` | `log_records` |
-//! | `on_register_dispatch_is_called` | `switching`: without that call no directive that changes would be heard of |
+//! | `on_register_dispatch_is_called` | `switching`: without that call no change of directives would be noticed |
 //! | `event`, `span`, `subscriber`, `duplicate_spans`, `enabled` | `fields`, `spans`, `owners` |
 //!
 //! Not ours: `macros`, `macro_imports`, `macros_incompatible_concat`, `dead_code`, `destructuring`, `ui` (what the macros accept), `ansi_escaping`, `fmt_max_level_hint`, `utils` (their formatter),
@@ -243,7 +243,7 @@ fn what_the_attribute_says_is_recorded() {
     let sites: Vec<_> =
         session.sites.values().filter(|site| site.category == "own" && site.kind as u8 == 3).collect();
     assert!(!sites.is_empty() && sites.iter().all(|site| site.level as u8 == 1));
-    // What it returns is told at the span's level, an error at its own.
+    // Its return value is recorded at the span's level, an error at its own.
     let told: Vec<_> = session
         .sites
         .values()

@@ -1,4 +1,5 @@
-//! Writes the conformance vectors into spec/vectors: `cargo run -p silverpoint-wire --example vectors`. What they are is told by the README there.
+//! Writes the conformance vectors into spec/vectors: `cargo run -p silverpoint-wire --example vectors`. The
+//! README there describes them.
 //!
 //! Files of an earlier run that are no longer made are removed; not those of `bind` and `atrace.tsv`, which are written by hand.
 

@@ -1,4 +1,4 @@
-//! Whatever the bytes are: no panic, and what comes out is bounded by what goes in.
+//! For any bytes: no panic, and the size of the output is bounded by that of the input.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -1,6 +1,8 @@
-//! lz4 blocks and zstd frames, by the texts of those formats alone (RFC 8878 for zstd): plain encoders, so that the bytes are the same for ever.
+//! lz4 blocks and zstd frames, by the texts of those formats alone (RFC 8878 for zstd). The encoders are
+//! plain, so that the bytes are always the same.
 //!
-//! Both say the same: copy these bytes, then so many from that far back. zstd is written with raw literals and the format's own distributions.
+//! Both have the same content: copy these bytes, then this many from that far back. zstd is written with raw
+//! literals and the format's own distributions.
 
 use std::collections::HashMap;
 

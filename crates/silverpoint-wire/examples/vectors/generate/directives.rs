@@ -145,7 +145,7 @@ const CASES: &[(&str, Site, bool)] = &[
     ("error,debug", PUMP, true),
     ("n*t=on,ne*t=off,n?et=on", PUMP, false),
     ("ne*=on,n*e*=off", PUMP, false),
-    // A category outranks a bare level, whichever it is; what decides may be below the level.
+    // Any category outranks a bare level; what decides may be below the level.
     ("on,net=fatal", LOUD, false),
     ("*=off,on", PUMP, false),
     // No category: only bare levels, `*`, file and function match.

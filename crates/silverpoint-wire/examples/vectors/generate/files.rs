@@ -185,7 +185,7 @@ pub fn raw(Row(site, ticks, _, args): &Row) -> Vec<u8> {
     if *site != 0 {
         return record(*site, START + ticks, args);
     }
-    // What a pad covers is whatever was there; flags mean nothing in it, and are kept.
+    // A pad may cover any bytes; flags mean nothing in it, and are kept.
     let flags = if *ticks > 16 { 0xA5 << 24 } else { 0 };
     let mut pad = (*ticks as u32 | flags).to_le_bytes().to_vec();
     pad.resize(8, 0);

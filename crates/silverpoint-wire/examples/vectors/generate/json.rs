@@ -83,7 +83,7 @@ impl fmt::Display for Json {
     }
 }
 
-/// All that is not printable ASCII is escaped: the files are ASCII, whatever they speak of.
+/// Everything that is not printable ASCII is escaped: the files are ASCII in any case.
 fn string(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
     f.write_str("\"")?;
     for c in text.chars() {

@@ -1,4 +1,5 @@
-//! Values as trees, packed and written as JSON by the text of spec/wire.md section 10 alone: nothing here calls the code that the vectors judge.
+//! Values as trees, packed and written as JSON by the text of spec/wire.md section 10 alone. Nothing here
+//! calls the code that the vectors check.
 
 use super::json::Json;
 
