@@ -1,26 +1,26 @@
-// A program that logs with spdlog goes on with Silverpoint by one line: this header instead of spdlog's.
+// A program that logs with spdlog uses Silverpoint by one changed line: this header instead of spdlog's.
 //
-//   #include <silverpoint/spdlog.hpp>
+//     #include <silverpoint/spdlog.hpp>
 //
-//   spdlog::info("order {} at {:.2f}", id, px);
-//   auto net = spdlog::rotating_logger_mt("net", "net.log", 1 << 20, 5);
-//   net->set_level(spdlog::level::debug);
-//   net->debug("{:>8} bytes", size);
-//   SPDLOG_WARN("slow: {} ms", ms);
+//     spdlog::info("order {} at {:.2f}", id, px);
+//     auto net = spdlog::rotating_logger_mt("net", "net.log", 1 << 20, 5);
+//     net->set_level(spdlog::level::debug);
+//     net->debug("{:>8} bytes", size);
+//     SPDLOG_WARN("slow: {} ms", ms);
 //
-// What happens behind it is Silverpoint's: each call is a site of its own, arguments are recorded typed and
-// unformatted, and the logger inside the process (link silverpoint::logger) formats and writes, in its own
-// thread. It starts with the first line that is logged, and anew when loggers, sinks or patterns have changed
-// since; with the variable SILVERPOINT of the environment set, that says what it does instead. A logger's
-// name is the category of its records.
+// Behind it is Silverpoint: each call is a site of its own, and arguments are recorded typed and unformatted.
+// The logger inside the process (link silverpoint::logger) formats and writes, in its own thread. It starts
+// with the first line that is logged. It starts again when loggers, sinks or patterns have changed since. If
+// the variable SILVERPOINT of the environment is set, it takes precedence. A logger's name is the category of
+// its records.
 //
-// Where the sources shall stay untouched: the directory silverpoint/instead has spdlog/spdlog.h and its like,
-// for the compiler's search path (CMake: silverpoint::instead_of_spdlog).
+// If the sources must stay unchanged: the directory silverpoint/instead has spdlog/spdlog.h and similar
+// headers, for the compiler's search path (CMake: silverpoint::instead_of_spdlog).
 //
 // docs/guide/from-spdlog.md lists what is the same and what is not.
 #pragma once
 
-// Whatever is logged while the logger is started anew is kept.
+// Everything that is logged while the logger is restarted is kept.
 #ifndef SP_LOGGER_KEEPS
 #    define SP_LOGGER_KEEPS "trace"
 #endif
@@ -126,7 +126,7 @@ inline void set_pattern(const std::string& pattern) {
 }
 inline void set_formatter(std::unique_ptr<formatter> one) {
     const std::lock_guard guard(registry_::the().lock);
-    // All take it, or none, and none later.
+    // All loggers use it, or none, including later ones.
     apply_all([&](const auto& each) {
         for (const auto& sink : std::as_const(*each).sinks())
             if (!sink->takes_formatter_(*one)) refuse_formatter_();
@@ -139,7 +139,7 @@ inline void flush_on(level::level_enum level) {
     registry_::the().flush_level = level;
     apply_all([&](const auto& one) { one->flush_on(level); });
 }
-// Of all loggers, also of those that are made later.
+// For all loggers, including later ones.
 inline void enable_backtrace(std::size_t count) {
     const std::lock_guard guard(registry_::the().lock);
     registry_::the().backtrace = count;
@@ -147,20 +147,20 @@ inline void enable_backtrace(std::size_t count) {
 }
 inline void disable_backtrace() { enable_backtrace(0); }
 inline bool dump_backtrace() { return default_logger_raw()->dump_backtrace(); }
-// Sinks of the program's own are flushed. What the logger inside the process writes is written within a tenth
-// of a second in any case, and outlives the program.
+// Flushes sinks of the program's own. The logger inside the process writes its lines within a tenth of a
+// second in any case, and they outlive the program.
 template <class Rep, class Period>
 void flush_every(std::chrono::duration<Rep, Period> interval) {
     registry_::the().flush_every(std::chrono::duration_cast<std::chrono::nanoseconds>(interval));
 }
-// Of all loggers, also of those that are made later, and of what keeps the logger inside the process from
+// For all loggers, including later ones. Also receives what keeps the logger inside the process from
 // starting.
 inline void set_error_handler(err_handler handler) {
     const std::lock_guard guard(registry_::the().lock);
     for (const auto& [name, one] : registry_::the().known) one->set_error_handler(handler);
     registry_::the().on_error = std::move(handler);
 }
-// Writes what there is and lets all loggers go.
+// Writes what is pending and releases all loggers.
 inline void shutdown() {
     {
         const std::lock_guard guard(registry_::the().lock);
@@ -181,7 +181,7 @@ std::shared_ptr<logger> create_with_(std::string name, const Logger& make, Ts&&.
     initialize_logger(made);
     return made;
 }
-// With sinks of the program's own that are called by the thread that logs,
+// With sinks of the program's own, called by the thread that logs,
 struct synchronous_factory {
     template <class Sink, class... Ts>
     static std::shared_ptr<logger> create(std::string name, Ts&&... args) {
@@ -191,7 +191,7 @@ struct synchronous_factory {
         return create_with_<decltype(make), Sink>(std::move(name), make, std::forward<Ts>(args)...);
     }
 };
-// and by another one.
+// and called by another thread.
 template <async_overflow_policy kPolicy = async_overflow_policy::block>
 struct async_factory_impl {
     template <class Sink, class... Ts>
@@ -261,7 +261,7 @@ namespace cfg {
 inline void load_levels_(std::string_view rest) {
     auto& all = registry_::the();
     const std::lock_guard guard(all.lock);
-    // Instead of what was said before.
+    // Replaces earlier levels.
     all.levels.clear();
     while (!rest.empty()) {
         const std::string_view piece = rest.substr(0, rest.find(','));
@@ -274,7 +274,7 @@ inline void load_levels_(std::string_view rest) {
             while (!text->empty() && text->back() == ' ') text->remove_suffix(1);
         }
         const auto level = level::from_str(word);
-        // What is no level is left alone.
+        // An invalid level is ignored.
         if (level == level::off && word != "off") continue;
         if (name.empty()) {
             set_level(level);
@@ -287,7 +287,7 @@ inline void load_levels_(std::string_view rest) {
 inline void load_env_levels() {
     if (const char* said = std::getenv("SPDLOG_LEVEL"); said != nullptr) load_levels_(said);
 }
-// The same of arguments: SPDLOG_LEVEL=info,net=debug
+// The same from arguments: SPDLOG_LEVEL=info,net=debug
 inline void load_argv_levels(int argc, const char** argv) {
     constexpr std::string_view kName = "SPDLOG_LEVEL=";
     for (int at = 1; at < argc; ++at)

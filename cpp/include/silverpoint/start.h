@@ -1,6 +1,6 @@
-/* A logger inside the process, for a program in C that has tracepoints: silverpoint_start (logger.h, which
- * has all else), and what belongs to it: crashes are recorded, and everything is delivered before the process
- * ends (crash.h); a forked child may start its own.
+/* A logger inside the process, for a program in C that has tracepoints: silverpoint_start (see logger.h) and
+ * its additions. Crashes are recorded, and everything is delivered before the process ends (crash.h). A
+ * forked child may start its own logger.
  *
  *   #include <silverpoint/start.h>
  *
@@ -8,7 +8,7 @@
  *   SP_INFO("ready");
  *   silverpoint_stop(5000);
  *
- * As silverpoint::start() in C++: what is recorded before the start and after the stop is kept, see
+ * As silverpoint::start() in C++. What is recorded before the start and after the stop is kept, see
  * SP_LOGGER_KEEPS. Link libsilverpoint_c and libsilverpoint. */
 #ifndef SILVERPOINT_START_H
 #define SILVERPOINT_START_H
@@ -19,19 +19,19 @@
 #ifndef __cplusplus
 
 /* What the program records before its logger starts, and after it has stopped: directives
- * (spec/directives.md); "" for nothing. The youngest records are kept, in shared memory, and the next start
- * delivers them; the end of the program does so too when a logger was ever started in it, and else forgets
- * them. The same in all files of a program that include this one; the variable SILVERPOINT_FILTER of the
- * environment takes precedence. */
+ * (spec/directives.md); "" for nothing. The newest records are kept in shared memory, and the next start
+ * delivers them. The end of the program delivers them too if a logger was ever started in it; otherwise they
+ * are discarded. Use the same value in all files of a program that include this one. The variable
+ * SILVERPOINT_FILTER of the environment takes precedence. */
 #    ifndef SP_LOGGER_KEEPS
 #        define SP_LOGGER_KEEPS "info"
 #    endif
-/* One for each shared object, whichever files have it: hidden, and weak. */
+/* One for each shared object, no matter which files include this: hidden, and weak. */
 __attribute__((weak, visibility("hidden"), used)) const char* silverpoint_kept_for_logger(void);
 const char* silverpoint_kept_for_logger(void) { return SP_LOGGER_KEEPS; }
 
-/* The process has a session from now on, which a logger is about to collect; false, with a text as of
- * silverpoint_start, when it can have none. */
+/* From now on the process has a session, which a logger is about to collect. False, with a text as for
+ * silverpoint_start, if it can have none. */
 _Bool sp_c_expect_logger(char* error, size_t error_size) SP_C_OWN;
 
 static inline int sp_c_start_logger(int (*start)(const char*, char*, size_t), const char* config, char* error,
@@ -51,8 +51,8 @@ static inline int sp_c_start_logger(int (*start)(const char*, char*, size_t), co
 
 void sp_c_join_handing(void (*take)(const struct silverpoint_made*), const uint32_t* functions) SP_C_OWN;
 
-/* As silverpoint_add_synchronous_handler, for what is recorded by this shared object, or this program. Each
- * shared object with tracepoints of its own calls this, or sp_hand_records_over once. */
+/* As silverpoint_add_synchronous_handler, for the records of this shared object or program. Each shared
+ * object with tracepoints of its own calls this, or sp_hand_records_over once. */
 static inline struct silverpoint_synchronous* sp_add_synchronous_handler(const char* category,
                                                                          const char* record,
                                                                          silverpoint_handler handler,
@@ -63,7 +63,7 @@ static inline struct silverpoint_synchronous* sp_add_synchronous_handler(const c
         sp_c_join_handing(silverpoint_hand_over, silverpoint_synchronous_handlers());
     return added;
 }
-/* What this shared object records is given to the handlers that others have added, or will. */
+/* The handlers of others, present or future, receive what this shared object records. */
 static inline void sp_hand_records_over(void) {
     sp_c_join_handing(silverpoint_hand_over, silverpoint_synchronous_handlers());
 }

@@ -7,16 +7,16 @@
 //       EXPECT_EQ(capture.count("order.rejected"), 0u);
 //   }
 //
-// Works with GoogleTest, whose messages then list what was recorded, and without: has() gives something like
-// a bool, with message().
+// Works with GoogleTest, whose messages then list what was recorded, and without it: has() returns something
+// like a bool, with message().
 //
-// A capture looks at this process's own rings and takes nothing out of them: a collector still gets every
-// record. While captures live, every site records (levels left out by SP_MIN_LEVEL do not exist); when the
-// last has ended, the directives of before hold again. When a collector collects this process, or is
-// expected, directives are left alone, and a capture sees what they let through.
+// A capture reads this process's own rings and removes nothing: a collector still gets every record. While
+// captures live, every site records (levels left out by SP_MIN_LEVEL do not exist). When the last has ended,
+// the earlier directives apply again. If a collector collects this process, or is expected, directives are
+// left alone, and a capture sees what they let through.
 //
-// Without a collector a ring keeps the latest records and forgets the oldest. A capture says in its messages
-// when that may have happened; clear() between parts of a long test, or few records, prevent it.
+// Without a collector a ring keeps the latest records and discards the oldest. A capture reports in its
+// messages when that may have happened. clear() between parts of a long test, or few records, prevent it.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 namespace testing {
 
-// Whose records a capture sees: of all threads, or of the one that makes the capture.
+// The records that a capture sees: of all threads, or of the thread that makes the capture.
 enum class Scope { kProcess, kThread };
 
 // A value that a test expects: a number, text or bool. nullptr is an empty optional.
@@ -53,9 +53,9 @@ class SP_DETAIL_VISIBLE Expected {
     SP_DETAIL_OWN Expected(const std::string& text) : Expected(std::string_view(text)) {}
     SP_DETAIL_OWN Expected(std::nullptr_t) : value_{Value::Kind::kNull, 0, 0, "none", ""} {}
 
-    // Numbers are equal whatever their types; a float of 32 bits equals a double that rounds to it. Text is
-    // equal to text, to the label of an enumeration, and to how a container, a date, a number with a unit or
-    // a secret is shown.
+    // Numbers are compared without regard to their types; a float of 32 bits equals a double that rounds to
+    // it. Text equals text, and the label of an enumeration. It also equals the shown form of a container, a
+    // date, a number with a unit or a secret.
     SP_DETAIL_OWN bool is(const Value& got) const {
         using enum Value::Kind;
         switch (value_.kind) {
@@ -73,7 +73,7 @@ class SP_DETAIL_VISIBLE Expected {
                        (got.kind == kInteger && static_cast<double>(got.integer) == value_.number);
             case kText:
             case kOther:
-                // A plain number is no text; one that has a label or a unit may be told by it.
+                // A plain number is no text; one that has a label or a unit may be compared by it.
                 if (got.kind == kInteger && got.text == std::to_string(static_cast<long long>(got.integer)))
                     return false;
                 if (got.kind == kFloat && got.unit.empty()) return false;
@@ -129,8 +129,8 @@ class SP_DETAIL_VISIBLE Capture {
     // Forgets what was recorded so far.
     SP_DETAIL_OWN void clear() { begin_ = detail::standings(); }
 
-    // How many records of this name (a log's or stream's template) have these values in these arguments, by
-    // name or number from 0. Others may be there too.
+    // How many records of this name (of a log or stream: its template) have these values in these arguments,
+    // by name or number from 0. Other arguments may be there too.
     SP_DETAIL_OWN std::size_t count(std::string_view name, Fields fields = {}) const {
         const auto all = records();
         return static_cast<std::size_t>(std::count_if(

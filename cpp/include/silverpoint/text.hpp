@@ -1,15 +1,15 @@
-// Values of types that know how to become text, as text: SP_TEXT(matrix).
+// Records values of types that can become text, as text: SP_TEXT(matrix).
 //
-//   SP_INFO("{}", SP_TEXT(matrix));         whatever has, in this order,
-//                                           operator<< for std::ostream,
-//                                           std::formatter (where the library has <format>),
-//                                           fmt::formatter (if <fmt/format.h> is included before this
-//                                           header), to_string(value) or value.to_string()
+//     SP_INFO("{}", SP_TEXT(matrix));         uses the first of these that exists:
+//                                             operator<< for std::ostream,
+//                                             std::formatter (where the library has <format>),
+//                                             fmt::formatter (if <fmt/format.h> comes before this header),
+//                                             to_string(value) or value.to_string()
 //
-// The slow way: the text is made whenever it is recorded (nothing while the site is off), in microseconds
-// rather than nanoseconds, and whoever makes it may allocate. 1,000 bytes are kept, on the stack; what is
-// beyond is cut and counted, a line end at the very end is left out. What is thrown on the way is caught: the
-// text then ends with `<exception>`. For types that are recorded often, SP_STRUCT_OF costs a hundredth of it.
+// The slow way: the text is made at each record (nothing while the site is off), in microseconds rather than
+// nanoseconds, and may allocate. 1,000 bytes are kept, on the stack. The rest is cut and counted; a line end
+// at the very end is left out. Exceptions on the way are caught: the text then ends with `<exception>`. For
+// types that are recorded often, SP_STRUCT_OF costs a hundredth of it.
 #pragma once
 
 #include <iterator>

@@ -1,4 +1,4 @@
-/* Ids that join what several programs do for one request: the W3C Trace Context, in and out
+/* Ids that connect what several programs do for one request: the W3C Trace Context, in and out
  * (https://www.w3.org/TR/trace-context/), as in C++ (silverpoint/trace_context.hpp).
  *
  *   sp_trace_context trace;                                 a request comes in: a span of its own in the
@@ -35,22 +35,22 @@ typedef struct sp_trace_context {
 
 /* A new trace with its first span, sampled. */
 void sp_trace_fresh(sp_trace_context* trace) SP_C_OWN;
-/* Reads a `traceparent`: the caller's span. False, and *trace as it was, when it is none, or null. Versions
- * later than 00 are read as far as 00 goes. */
+/* Reads a `traceparent`: the caller's span. If it is invalid or null: false, and *trace is unchanged.
+ * Versions later than 00 are read as far as 00 goes. */
 bool sp_trace_parse(sp_trace_context* trace, const char* traceparent) SP_C_OWN;
-/* For a request that comes in: a new span in the caller's trace when `traceparent` is one, else a new trace.
+/* For a request that comes in: a new span in the caller's trace if `traceparent` is valid, else a new trace.
  * A `tracestate` is passed on as it is; one of more than 512 bytes, or that is not printable ASCII, is
  * dropped. Either may be null. */
 void sp_trace_accept(sp_trace_context* trace, const char* traceparent, const char* tracestate) SP_C_OWN;
 /* A new span within `parent`, which may be *trace itself. */
 void sp_trace_child(sp_trace_context* trace, const sp_trace_context* parent) SP_C_OWN;
-/* That of the innermost scope of this thread which has one: entered here, or taken along from another thread.
- * False, and *trace as it was, without one. */
+/* The context of the innermost scope of this thread which has one: entered here, or captured in another
+ * thread. Without one: false, and *trace is unchanged. */
 bool sp_trace_current(sp_trace_context* trace) SP_C_OWN;
 /* Attaches trace_id, span_id and parent_id to all records of this thread until SP_CONTEXT_END; trace_flags
  * and tracestate where there are any. */
 sp_context sp_trace_enter(const sp_trace_context* trace) SP_C_OWN;
-/* The `traceparent` of a request to somebody else: its parent is this span. */
+/* The `traceparent` of a request to another program: its parent is this span. */
 void sp_trace_header(const sp_trace_context* trace, char header[SP_TRACE_HEADER_SIZE]) SP_C_OWN;
 
 #endif

@@ -1,15 +1,14 @@
-// Ids that join what several programs do for one request: the W3C Trace Context, in and out
+// Ids that connect what several programs do for one request: the W3C Trace Context, in and out
 // (https://www.w3.org/TR/trace-context/, docs/guide/context.md).
 //
-//   // A request comes in: a span of its own in the caller's trace, or a new trace.
-//   const auto trace = silverpoint::TraceContext::accept(traceparent, tracestate);
-//   const auto scope = trace.enter();         records have trace_id, span_id and parent_id
-//   …
-//   // One goes out: the receiver's parent is the span that is open here.
-//   if (const auto now = silverpoint::TraceContext::current()) send(now->header(), now->state());
+//     // A request comes in: a span of its own in the caller's trace, or a new trace.
+//     const auto trace = silverpoint::TraceContext::accept(traceparent, tracestate);
+//     const auto scope = trace.enter();         records have trace_id, span_id and parent_id
+//     …
+//     // One goes out: the receiver's parent is the span that is open here.
+//     if (const auto now = silverpoint::TraceContext::current()) send(now->header(), now->state());
 //
-// The ids are fields of the thread's context like any other: what takes a context along (capture_context)
-// takes them along.
+// The ids are fields of the thread's context like any other: capture_context captures them too.
 #pragma once
 
 #include <array>
@@ -31,15 +30,15 @@ class SP_DETAIL_VISIBLE TraceContext {
     // A new trace with its first span, sampled. Costs a system call, as every new span does.
     SP_DETAIL_OWN static TraceContext fresh() { return TraceContext(detail::TraceIds::fresh()); }
 
-    // Reads a `traceparent`: the caller's span. Versions later than 00 are read as far as 00 goes. Nothing
-    // when it is none, whatever the text is.
+    // Reads a `traceparent`: the caller's span. Versions later than 00 are read as far as 00 goes. Nothing if
+    // it is invalid.
     SP_DETAIL_OWN static std::optional<TraceContext> parse(std::string_view traceparent) {
         const auto ids = detail::TraceIds::parse(traceparent);
         if (!ids) return {};
         return TraceContext(*ids);
     }
 
-    // For a request that comes in: a new span in the caller's trace when `traceparent` is one, else a new
+    // For a request that comes in: a new span in the caller's trace if `traceparent` is valid, else a new
     // trace. A `tracestate` is passed on as it is; one of more than 512 bytes, or that is not printable
     // ASCII, is dropped.
     SP_DETAIL_OWN static TraceContext accept(std::string_view traceparent, std::string_view tracestate = {}) {
@@ -52,7 +51,7 @@ class SP_DETAIL_VISIBLE TraceContext {
     // A new span within this one.
     SP_DETAIL_OWN TraceContext child() const { return TraceContext(ids_.child(), state_); }
 
-    // That of the innermost scope of this thread which has one: entered here, or taken along from another
+    // The context of the innermost scope of this thread which has one: entered here, or captured in another
     // thread.
     SP_DETAIL_OWN static std::optional<TraceContext> current() {
         const CapturedContext open = capture_context();
@@ -62,8 +61,8 @@ class SP_DETAIL_VISIBLE TraceContext {
         return TraceContext(*ids, std::string(state));
     }
 
-    // Attaches trace_id, span_id and parent_id to all records of this thread until what it gives ends;
-    // trace_flags and tracestate where there are any.
+    // Attaches trace_id, span_id and parent_id to all records of this thread until the returned object ends;
+    // trace_flags and tracestate if there are any.
     SP_DETAIL_OWN Context enter() const {
         const CapturedContext open = capture_context();
         std::string_view outer_state;
@@ -73,7 +72,7 @@ class SP_DETAIL_VISIBLE TraceContext {
         return Context(Context::Entered{fields.enter()});
     }
 
-    // The `traceparent` of a request to somebody else: its parent is this span.
+    // The `traceparent` of a request to another program: its parent is this span.
     SP_DETAIL_OWN std::string header() const {
         std::string text(detail::TraceIds::kHeaderSize, ' ');
         ids_.put_header(text.data());

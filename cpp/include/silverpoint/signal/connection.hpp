@@ -52,7 +52,7 @@ class connection {
 class scoped_connection {
   public:
     scoped_connection() = default;
-    scoped_connection(connection of) : of_(std::move(of)) {}  // NOLINT: meant to be implicit
+    scoped_connection(connection of) : of_(std::move(of)) {}  // NOLINT: implicit on purpose
     scoped_connection(scoped_connection&& other) noexcept : of_(other.release()) {}
     scoped_connection& operator=(scoped_connection&& other) noexcept {
         if (this != &other) {

@@ -1,9 +1,9 @@
 // Whether another thread of this process is waiting for the calling thread to end.
 //
-// A sender that waits for room in a queue would wait for ever if the thread that drains it is in pthread_join
-// for the sender. The kernel shows this. The other thread is in futex(2), and the word that it waits for lies
-// in the C library's description of the calling thread. (glibc and musl. Elsewhere the answer is "no", and
-// the connection's longest wait ends it.)
+// A sender may wait for room in a queue while the thread that drains it is in pthread_join for the sender. It
+// would wait for ever. The kernel shows this. The other thread is in futex(2), and the word that it waits for
+// lies in the C library's description of the calling thread. (glibc and musl. Elsewhere the answer is "no",
+// and the connection's longest wait ends it.)
 #pragma once
 
 #include <fcntl.h>

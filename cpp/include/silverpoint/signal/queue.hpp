@@ -1,16 +1,16 @@
-// The queued connection: every event, in order, in memory that has a bound.
+// The queued connection: every event, in order, in bounded memory.
 //
-// A ring of events. Those who emit append at its tail, one at a time; the receiver claims all that it finds
-// there and delivers this batch without any lock.
+// A ring of events. Emitting threads append at its tail, one at a time. The receiver claims everything that
+// it finds there, and delivers this batch without any lock.
 //
-// One at a time costs an atomic exchange, unless one thread emits alone, which is the rule: that thread has
-// the pen, and only says in memory of its own that it is writing. Another that comes takes the pen away
-// (behind a heavy barrier, barrier.hpp), after which everybody takes a lock, until one thread has been alone
-// for a while again. In the same way a receiver that has found nothing says so, places the barrier, and looks
-// once more before it sleeps: appending is a plain store and a look whether the receiver knows.
+// One at a time costs an atomic exchange, unless one thread emits alone, which is the common case. That
+// thread has the pen, and only notes in memory of its own that it is writing. Another thread takes the pen
+// away (behind a heavy barrier, barrier.hpp). Then every thread takes a lock, until one has been alone for a
+// while again. In the same way a receiver that has found nothing announces this, places the barrier, and
+// checks once more before it sleeps. So appending is a plain store and a check whether the receiver knows.
 //
-// Constructors, assignments and functions that merge run while nobody else can append: they may not use the
-// connection or its signal, and should be short.
+// Constructors, assignments and functions that merge run while no other thread can append. They must not use
+// the connection or its signal, and should be short.
 #pragma once
 
 #include <algorithm>
@@ -62,13 +62,13 @@ class event_queue {
 
     enum class result {
         queued,  ///< the receiver knows of events already
-        first,   ///< it does not: it must be told
+        first,   ///< it does not: it must be notified
         full,
         closed,
     };
 
-    /// Appends an event made of `parts`, which are moved from only when there is room. `who`: one value for
-    /// each thread. `By`: whose `light_store` it is, where the caller knows how one is to be done.
+    /// Appends an event made of `parts`, which are moved from only if there is room. `who`: one value for
+    /// each thread. `By`: whose `light_store` it is, if the caller knows how one is to be done.
     template <class By = Machine, class... Parts>
     [[gnu::always_inline]] result push(const void* who, Parts&&... parts) {
         pen* const mine = pen_.load(std::memory_order_acquire);
@@ -116,8 +116,8 @@ class event_queue {
         }
         return append(std::forward<Parts>(parts)...);
     }
-    /// Before a wait for room: says until when to sleep, at `taken`; nothing when there is room, or the queue
-    /// is closed. `first`: of this emission, which is counted as one that waited.
+    /// Before a wait for room: returns until when to sleep, at `taken`; nothing if there is room, or the
+    /// queue is closed. `first`: the first wait of this emission, which is counted as one that waited.
     std::optional<std::uint32_t> begin_wait(bool first) {
         const std::lock_guard hold(claim_lock_);
         if (closed_ || waiting() < capacity_) return std::nullopt;
@@ -131,7 +131,7 @@ class event_queue {
         ++counted_.dropped;
     }
 
-    /// Nobody waits for room from now on, until something is claimed. True the first time.
+    /// From now on no emission waits for room, until something is claimed. True the first time.
     bool abandon() {
         const std::lock_guard hold(claim_lock_);
         abandoned_ = true;
@@ -144,13 +144,13 @@ class event_queue {
 
     /// Whether something of the last batch is left.
     bool has_batch() const { return next_ != end_; }
-    /// The next batch: all that waits. False when nothing does.
+    /// The next batch: everything that waits. False if nothing does.
     bool claim() {
         bool wake;
         {
             const std::lock_guard hold(claim_lock_);
             if (reading_.at != ring_.at) {
-                // What was read before is empty, and serves again, unless it has become too small.
+                // The ring that was read before is empty, and is used again, unless it has become too small.
                 release(std::exchange(spare_, reading_.room == ring_.room ? reading_ : ring()));
                 if (reading_.at != spare_.at) release(reading_);
                 reading_ = ring_;
@@ -175,9 +175,9 @@ class event_queue {
     }
     /// Whether something has come since the last claim.
     bool more() const { return tail_.load(std::memory_order_seq_cst) != end_; }
-    /// The receiver is going to sleep. Behind a heavy barrier it asks:
+    /// The receiver is going to sleep. Behind a heavy barrier it checks:
     void rest() { told_.store(0, std::memory_order_seq_cst); }
-    /// whether something came before that, of which nobody is going to tell it.
+    /// whether something came before that, without a notification.
     bool missed() { return more() && told_.exchange(1, std::memory_order_seq_cst) == 0; }
 
     void close() {
@@ -189,7 +189,7 @@ class event_queue {
         }
         if (wake) Machine::wake(taken_);
     }
-    /// Destroys all events. Nobody else uses the queue.
+    /// Destroys all events. No other thread uses the queue.
     void clear() {
         do {
             while (has_batch()) static_cast<void>(take());
@@ -213,15 +213,15 @@ class event_queue {
     };
     struct put_down {
         pen* mine;
-        // (Not a function: nobody needs its address.)
+        // (Not a function, since its address is not needed.)
         [[gnu::always_inline]] ~put_down() { mine->writes.store(0, std::memory_order_release); }
     };
-    // The lock of those who emit, taken from a thread that does without.
+    // The emitters' lock, taken from a thread that works without it.
     class turn {
       public:
         turn(event_queue& of, const void* who) : of_(of) {
             of.lock_.lock();
-            // One's own may stay: whoever wants it waits for the lock.
+            // A thread's own pen may stay: another one that wants it waits for the lock.
             pen* const others = of.pen_.load(std::memory_order_relaxed);
             if (others != nullptr && others->of != who) {
                 of.pen_.store(nullptr, std::memory_order_seq_cst);
@@ -252,7 +252,7 @@ class event_queue {
         const turn mine(*this, who);
         return append(std::forward<Parts>(parts)...);
     }
-    // To the one who has the lock.
+    // For the thread that has the lock.
     void give_pen() {
         if (const pen* const now = pen_.load(std::memory_order_relaxed); now != nullptr && now->of == last_)
             return;
@@ -280,7 +280,7 @@ class event_queue {
             return result::queued;
         return told_.exchange(1, std::memory_order_seq_cst) == 0 ? result::first : result::queued;
     }
-    // The receiver has read these lines of the cache last: they are fetched before they are written to.
+    // The receiver was the last to read these cache lines: they are fetched before they are written to.
     static constexpr std::size_t ahead = std::max<std::size_t>(1, 256 / sizeof(Event));
     // Up to where there is room, if there is: in this ring, or in another.
     [[gnu::noinline]] result more_room(std::size_t tail) {
@@ -304,7 +304,7 @@ class event_queue {
         for (; fresh.until != tail; ++fresh.until)
             new (&fresh.to[fresh.until]) Event(std::move_if_noexcept(ring_[fresh.until]));
         for (std::size_t i = claimed_; i != tail; ++i) Machine::write(&ring_[i], [&] { ring_[i].~Event(); });
-        // What is being delivered stays where it is, and the receiver sees to it.
+        // What is being delivered stays where it is, and the receiver destroys it.
         if (reading_.at != ring_.at) release(ring_);
         ring_ = std::exchange(fresh.to, ring());
         fresh.until = fresh.from;
@@ -356,7 +356,7 @@ class event_queue {
 
 struct no_merge {};
 
-/// One line on stderr, the first time that a queue is given up.
+/// One line on stderr, the first time that waiting for a queue is given up.
 [[gnu::noinline, gnu::cold]] inline void say_abandoned(room_wait why) {
     std::fprintf(
         stderr,
@@ -385,7 +385,7 @@ class queued_slot final : public slot<Args...>, public source {
 
     delivered deliver(budget& budget) override {
         event_queue<event>& queue = all_.queue;
-        // (Disconnected, the queue is emptied by whoever has done it.)
+        // (After a disconnection, the disconnecting thread empties the queue.)
         const bool begun = queue.has_batch();
         const std::size_t before = budget.calls();
         if (!begun) queue.claim();
@@ -474,7 +474,7 @@ class queued_slot final : public slot<Args...>, public source {
         }
         if (got == result::first) all_.to->announce(this, this);
     }
-    // False when nobody will make room.
+    // False if no thread will make room.
     bool wait_for_room(std::uint32_t before) {
         const room_wait why = domain::instance().wait_for_room(all_.to->drains(), all_.queue.taken(), before,
                                                                options_.longest_wait, here());

@@ -1,5 +1,5 @@
-// Records as the events of a signal: what programs record while they run, and files while they grow, for
-// receivers in any loop. Link silverpoint::logger (CMake) or -lsilverpoint.
+// Records as the events of a signal, for receivers in any loop: of programs while they run, and of files
+// while they grow. Link silverpoint::logger (CMake) or -lsilverpoint.
 //
 //   silverpoint::record_signal live(silverpoint::reading::reader::live({"4711"}));
 //   silverpoint::qt_inbox here;                                   // or any other inbox
@@ -8,9 +8,8 @@
 //   });
 //   live.start();
 //
-// A thread of the signal's reads. While a receiver is behind, it waits (or does what `queued_options` say),
-// and what is recorded meanwhile waits in files, or in rings; a batch goes to all receivers and is copied for
-// none.
+// A thread of the signal reads. While a receiver is behind, it waits (or does what `queued_options` say);
+// what is recorded meanwhile waits in files, or in rings. A batch goes to all receivers without a copy.
 #pragma once
 
 #include <chrono>
@@ -36,8 +35,8 @@ using record_batch = std::shared_ptr<const reading::records>;
 /// See the head of this file. Its functions are for one thread; receivers may be in any.
 class record_signal {
   public:
-    /// Of what `reader` reads, with its filter. `batch`: records of one event at most. `look`: how often is
-    /// looked when nothing comes.
+    /// From `reader`, with its filter. `batch`: the most records of one event. `look`: how often it checks
+    /// when nothing comes.
     explicit record_signal(reading::reader reader, std::size_t batch = 256,
                            std::chrono::milliseconds look = std::chrono::milliseconds(50))
         : reader_(std::move(reader)), batch_(batch > 0 ? batch : 1), look_(look) {}
@@ -48,14 +47,14 @@ class record_signal {
             stop_ = true;
         }
         wake_.notify_all();
-        connections_.disconnect_all();  // none that is behind holds the thread up
+        connections_.disconnect_all();  // a receiver that is behind does not hold the thread up
         thread_.join();
     }
     record_signal(const record_signal&) = delete;
     record_signal& operator=(const record_signal&) = delete;
 
-    /// `function(const record_batch&)` runs in the thread that drains `to`, for every batch, in order. As of
-    /// signal.hpp, but that only some batches wait when nothing else is said.
+    /// `function(const record_batch&)` runs in the thread that drains `to`, for every batch, in order. As in
+    /// signal.hpp, but by default only some batches wait.
     template <class Function>
     connection connect_queued(inbox& to, Function&& function,
                               queued_options options = {16, overflow::block}) {
@@ -71,15 +70,16 @@ class record_signal {
         owner.add(made);
         return made;
     }
-    /// `function(const std::string&)`: what was found to be missing or damaged, and what people should know.
+    /// `function(const std::string&)`: reports of missing or damaged data, and other notes for people.
     template <class Function>
     connection connect_messages(inbox& to, Function&& function) {
         const connection made = messages_.connect_queued(to, std::forward<Function>(function));
         connections_.add(made);
         return made;
     }
-    /// `function(std::uint64_t records)`, after the last batch: the programs have ended, the files have been
-    /// closed, or cannot be read any more, which a message says (it is tried again for some 40 seconds).
+    /// `function(std::uint64_t records)`, after the last batch. The programs have ended, the files were
+    /// closed, or cannot be read any more. A message reports the latter (reading is tried again for some 40
+    /// seconds).
     template <class Function>
     connection connect_end(inbox& to, Function&& function) {
         const connection made = ends_.connect_queued(to, std::forward<Function>(function));
@@ -87,8 +87,8 @@ class record_signal {
         return made;
     }
 
-    /// Begins to read; receivers get what comes from then on that is there already, or comes later. Once.
-    /// Where there is no room for a thread, a message says so and the end comes.
+    /// Begins to read, once; receivers get what is there already, and what comes later. If a thread cannot be
+    /// started, a message reports it and the end comes.
     void start() {
         if (thread_.joinable()) return;
         const int error = thread_.start([this] { read(); });

@@ -1,9 +1,9 @@
 // One receiver's place in a signal, and the signal's list of them.
 //
-// The list is an array that emissions read without a lock: connecting appends to it, disconnecting clears the
-// place; it is replaced by another when it is full or mostly holes. An old array is kept as long as an
-// emission reads it (emission.hpp), at most one for each emission that is under way, and what is disconnected
-// is taken out of it too.
+// The list is an array that emissions read without a lock. Connecting appends to it, disconnecting clears the
+// place. Another array replaces it when it is full or mostly holes. An old array is kept as long as an
+// emission reads it (emission.hpp). There is at most one for each emission in progress, and disconnected
+// receivers are taken out of it too.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 
 namespace silverpoint::signaling {
 
-/// How an argument is handed to receivers: small ones by value, those that can be copied as constants, and
-/// those that can only be moved for the one receiver to take.
+/// How an argument is passed to receivers: small ones by value; those that can be copied, as constants; those
+/// that can only be moved, for the one receiver to take.
 template <class T>
 using passed = std::conditional_t<
     std::is_reference_v<T>, T,
@@ -27,15 +27,15 @@ using passed = std::conditional_t<
 
 template <class... Args>
 inline constexpr bool copyable = (std::is_copy_constructible_v<std::decay_t<Args>> && ...);
-/// Whether several receivers may be called with the same arguments: only what is moved has one receiver.
+/// Whether several receivers may be called with the same arguments: a moved argument has only one receiver.
 template <class... Args>
 inline constexpr bool shareable =
     ((std::is_lvalue_reference_v<Args> || std::is_copy_constructible_v<std::decay_t<Args>>)&&...);
 
-/// What has become of the events of one connection.
+/// The counts of the events of one connection.
 struct tally {
     std::uint64_t delivered = 0;  ///< calls of the receiver (a direct connection counts none)
-    /// left out since the queue was full: by drop_oldest, and by block where nobody would make room
+    /// dropped since the queue was full: by drop_oldest, and by block if no thread would make room
     std::uint64_t dropped = 0;
     std::uint64_t coalesced = 0;  ///< merged into the one before since the queue was full
     std::uint64_t waited = 0;     ///< emissions that had to wait for room (block)
@@ -46,8 +46,8 @@ class core;
 /// Counted by the signal's list, by handles and by the inbox that it waits in.
 ///
 /// The code of a receiver may be unloaded (dlclose) when its connection has ended, while handles and inboxes
-/// still hold what is left of it. So the functions of the derived class are called only while it is
-/// connected, or to end it; then all that it has is destroyed, and what is left is freed as a slot_base.
+/// still hold the rest of it. So the functions of the derived class are called only while it is connected, or
+/// to end it. Then all its members are destroyed, and the rest is freed as a slot_base.
 class slot_base {
   public:
     /// `alignment`: of the class derived from it, which begins with it.
@@ -62,7 +62,7 @@ class slot_base {
 
     bool connected() const { return connected_.load(std::memory_order_seq_cst); }
     core& of() const { return *core_; }
-    /// Its place among those of its signal: grows with each connection. Set before it is in a list.
+    /// Its rank in its signal: grows with each connection. Set before it is in a list.
     std::uint64_t order = 0;
 
     /// Marks it: emissions and deliveries that begin now do nothing, and one that waits for room goes on.
@@ -70,13 +70,13 @@ class slot_base {
         closing_ = count();
         connected_.store(false, std::memory_order_seq_cst);
     }
-    /// The end, when nobody is in it and nobody comes any more: destroys all that the derived class has.
+    /// The end, when no thread is in it and none comes any more: destroys everything of the derived class.
     void end() {
         last_ = count();
         empty();
         left_.store(true, std::memory_order_release);
     }
-    /// Any thread's.
+    /// For any thread.
     tally counted();
 
     /// True when the wait for its receiver is over and the callable is destroyed.
@@ -109,8 +109,8 @@ using held = std::unique_ptr<Slot, drops>;
 template <class... Args>
 class slot : public slot_base {
   public:
-    /// `quick`: the thread's own level, when the emission has come the shortest way; else null. That the call
-    /// has returned is said by the emission: the receiver's code may be unloaded as soon as it is said.
+    /// `quick`: the thread's own level, if the emission has come the shortest way; otherwise null. The
+    /// emission notes that the call has returned: the receiver's code may be unloaded from then on.
     using entry = void (*)(slot*, const level* quick, passed<Args>...);
 
     slot(core* of, std::size_t alignment, entry begin) : slot_base(of, alignment), call_(begin) {}
@@ -155,7 +155,7 @@ class core {
     static_assert(sizeof(std::atomic<slot_base*>) % alignof(std::uint64_t) == 0);
     static_assert(alignof(list) <= alignof(std::atomic<slot_base*>) && sizeof(list) % alignof(void*) == 0);
 
-    core() { domain::instance(); }  // asks for the barriers
+    core() { domain::instance(); }  // requests the barriers
     core(const core&) = delete;
     core& operator=(const core&) = delete;
 
@@ -164,13 +164,13 @@ class core {
         if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
     }
 
-    /// The receiver, when there is one and no more: what most emissions read.
+    /// The receiver, if there is exactly one: what most emissions read.
     const std::atomic<slot_base*>& only() const { return only_; }
-    /// What the others read; null when nobody is connected.
+    /// For all other emissions; null if nothing is connected.
     const std::atomic<list*>& lists() const { return slots_; }
     std::uint32_t connected() const { return live_.load(std::memory_order_relaxed); }
 
-    /// False when the signal is gone already, or when it may have one receiver only, and has it.
+    /// False if the signal is gone already, or may have one receiver only, and has it.
     bool add(slot_base* fresh, bool only_one) {
         list* old = nullptr;
         {
@@ -187,7 +187,7 @@ class core {
             now->append(fresh, std::memory_order_release);
             live_.store(connected() + 1, std::memory_order_relaxed);
             slots_.store(now, std::memory_order_seq_cst);
-            // Behind the list, where an emission goes that finds none here.
+            // Behind the list, which an emission reads if it finds no receiver here.
             only_.store(connected() == 1 ? fresh : nullptr, std::memory_order_seq_cst);
         }
         retire(old);
@@ -206,8 +206,8 @@ class core {
             if (first) old = take_out(one, lists);
         }
         if (!first) {
-            // Another thread has begun; its wait, and the end of the callable, are waited for too. What it
-            // has left to others' calls, and they have not seen, is done here.
+            // Another thread has begun to disconnect: its wait, and the end of the callable, are waited for
+            // too. What it has left to others' calls, and they have not noticed, is done here.
             for (backoff turn; !one->left(); turn.pause()) {
                 if (!domain::instance().leave_slot(one, {}, {}, here())) return;
                 domain::instance().sweep();
@@ -218,10 +218,10 @@ class core {
         retire(old);
     }
 
-    /// The signal's end: takes out all of them, the last first.
+    /// The signal's end: removes all receivers, the last first.
     void close() {
         const list* looked_at = nullptr;
-        std::uint32_t left = 0;  // beyond them nobody is in the list any more
+        std::uint32_t left = 0;  // no thread is in the list any more beyond them
         for (;;) {
             held<slot_base> one;
             {
@@ -241,7 +241,7 @@ class core {
         }
     }
 
-    /// A list that nobody reads any more.
+    /// A list that is not read any more.
     static void free(list* unread) {
         core* const of = unread->of;
         {
@@ -332,7 +332,7 @@ inline void slot_base::destroy() {
 
 inline tally slot_base::counted() {
     const visit inside(this);
-    // Whoever ends the connection from here on waits for this visit before it destroys anything.
+    // A thread that ends the connection from here on waits for this visit before it destroys anything.
     if (connected()) return count();
     return left() ? last_ : closing_;
 }
@@ -344,7 +344,7 @@ inline void release(garbage done) {
         case garbage::kind::slot: {
             auto* const one = static_cast<slot_base*>(done.what);
             {
-                // Who disconnects it too waits for this as for a call.
+                // A thread that disconnects it also waits for this as for a call.
                 const visit inside(one);
                 one->end();
             }

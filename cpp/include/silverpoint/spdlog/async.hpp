@@ -1,17 +1,18 @@
-// spdlog's asynchronous loggers. All that is written to files and consoles is written by another thread in
-// any case; sinks of the program's own are called by it too when their logger is one of these.
+// spdlog's asynchronous loggers. Another thread writes to files and consoles in any case. It also calls the
+// program's own sinks if their logger is one of these.
 #pragma once
 
 #include "registry.hpp"
 
 namespace spdlog {
 
-// What a full queue does. There is none here: a ring of each thread, with the policy of the configuration.
+// The policy for a full queue. There is no queue here: each thread has a ring, with the policy of the
+// configuration.
 enum class async_overflow_policy { block, overrun_oldest, discard_new };
 
 namespace details {
 
-// Stands for spdlog's queue and its threads, so that programs that make one compile. Nothing is discarded.
+// Represents spdlog's queue and its threads, so that programs that make one compile. Nothing is discarded.
 class thread_pool {
   public:
     explicit thread_pool(std::size_t, std::size_t threads = 1) {
@@ -47,7 +48,7 @@ class async_logger final : public logger {
     async_logger(std::string name, sink_ptr sink, std::weak_ptr<details::thread_pool> pool,
                  async_overflow_policy policy = async_overflow_policy::block)
         : async_logger(std::move(name), {std::move(sink)}, std::move(pool), policy) {}
-    // What it was given is written before it goes.
+    // Its lines are written before it is destroyed.
     ~async_logger() override { silverpoint_flush(patience_()); }
 
     [[nodiscard]] bool is_async_() const override { return true; }

@@ -1,9 +1,9 @@
 // The functions of levels, of loggers and of spdlog itself: info("x {}", x), log(level, …).
 //
-// Each call is a site of its own: the type of a lambda in a default template argument is another one there.
-// g++ 12 finds no member function that has one when it is called in a template with an object whose type is
-// known; it finds the call operator of a member. So a logger's functions are objects, which know their
-// logger.
+// Each call is a site of its own, since the type of a lambda in a default template argument differs at each
+// call. g++ 12 does not find a member function with such an argument when a template calls it with an object
+// of known type. It finds the call operator of a member. So a logger's functions are objects, which know
+// their logger.
 #pragma once
 
 #include "message.hpp"
@@ -13,14 +13,14 @@ namespace spdlog {
 
 class logger;
 
-// Known only when a function is instantiated: these objects are members of a class that is not complete.
+// Known only when a function is instantiated: these objects are members of a class that is incomplete here.
 template <class Tag>
 struct logger_of_ {
     using type = logger;
 };
 
 // A template with arguments; a literal alone, which is text; a message that was made elsewhere; a template
-// that is made when the program runs.
+// that is made at run time.
 #define SP_SPDLOG_CALLS(name, constness, target, which, first, ...)                                         \
     template <class... Ts, class Tag = SP_DETAIL_THIS_CALL>                                                 \
         requires(sizeof...(Ts) > 0)                                                                         \
@@ -62,7 +62,7 @@ SP_SPDLOG_LEVEL(critical_call_, level::critical)
 struct any_level_call_ {
     logger* of_;
     SP_SPDLOG_CALLS(operator(), const, SP_SPDLOG_OF, which, , level::level_enum which)
-    // The place is that of the call, but for sinks of the program's own.
+    // The place of the call is recorded; only the program's own sinks get this one.
     SP_SPDLOG_CALLS(operator(), const, SP_SPDLOG_OF->said_at_(where), which, , source_loc where,
                     level::level_enum which)
     template <class Tag = SP_DETAIL_THIS_CALL>

@@ -1,9 +1,8 @@
 // Sinks that stand before others, and one that keeps the last lines (silverpoint/spdlog.hpp).
 //
-// Where a dist_sink only passes lines on, its sinks take its place: the logger inside the process writes
-// files and consoles as if the logger had them itself. A filter is called with each line, and gives those
-// that pass to its sinks at once, in the logger's thread: files and consoles then get lines by one write
-// each.
+// If a dist_sink only passes lines on, its sinks replace it: the logger inside the process writes files and
+// consoles as if the logger had them itself. A filter is called with each line. It passes lines to its sinks
+// at once, in the logger's thread: files and consoles then get lines by one write each.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +25,7 @@ inline void add_leaf_(const sink_ptr& one, level::level_enum least, leaves_t_& o
 }
 inline void add_leaves_(const std::vector<sink_ptr>& sinks, level::level_enum least, int depth,
                         leaves_t_& out) {
-    // One that has itself among its sinks would have no end.
+    // A sink that contains itself would recurse without end.
     constexpr int kDeepest = 16;
     for (const auto& one : sinks) {
         if (one == nullptr || depth > kDeepest) continue;
@@ -83,7 +82,7 @@ class dist_sink : public base_sink<Mutex> {
         changed_();
     }
     [[nodiscard]] std::vector<sink_ptr>& sinks() {
-        changed_();  // for whoever may change them
+        changed_();  // for code that may change them
         return sinks_;
     }
     bool passes_on_(std::vector<sink_ptr>& inner) override {
@@ -131,7 +130,7 @@ class dist_sink : public base_sink<Mutex> {
     std::vector<sink_ptr> sinks_;
 
   private:
-    // One that derives from it may do something else with a line; without RTTI each may.
+    // A derived class may do something else with a line; without RTTI any class may.
     [[nodiscard]] bool only_passes_on() const {
 #if defined(__GXX_RTTI)
         return typeid(*this) == typeid(dist_sink);
@@ -139,7 +138,7 @@ class dist_sink : public base_sink<Mutex> {
         return false;
 #endif
     }
-    // Of one whose sinks are given lines by it, not by the logger inside the process.
+    // For a sink that passes lines to its sinks itself, instead of the logger inside the process.
     void check(const sink_ptr& one) {
         if (one == nullptr || (only_passes_on() && !is_given_lines_)) return;
         std::set<const sink*> seen;
@@ -164,7 +163,7 @@ class dist_sink : public base_sink<Mutex> {
 using dist_sink_mt = dist_sink<std::mutex>;
 using dist_sink_st = dist_sink_mt;
 
-// Leaves out a line that is the same as the last one, for so long after it.
+// Leaves out a line that equals the last one, for so long after it.
 template <class Mutex>
 class dup_filter_sink : public dist_sink<Mutex> {
   public:
@@ -199,8 +198,9 @@ class dup_filter_sink : public dist_sink<Mutex> {
 using dup_filter_sink_mt = dup_filter_sink<std::mutex>;
 using dup_filter_sink_st = dup_filter_sink_mt;
 
-// Keeps the last lines, for the program. What was logged before a call is there when it returns, unless the
-// logger is held up for five seconds, or it is a sink that asks: then what has been given until now.
+// Keeps the last lines, for the program. A call returns with everything that was logged before it. There are
+// two exceptions: the logger is held up for five seconds, or a sink calls. Then it has what was given until
+// now.
 template <class Mutex>
 class ringbuffer_sink final : public base_sink<Mutex> {
   public:

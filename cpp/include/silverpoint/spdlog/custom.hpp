@@ -1,8 +1,8 @@
-// Sinks of the program's own (silverpoint/spdlog.hpp): what they are given, and how they format it.
+// Sinks of the program's own (silverpoint/spdlog.hpp): what they receive, and how they format it.
 //
-// They are called by the thread that logs, before the logging function returns; those of an async_logger by
-// the thread of the logger inside the process, in the order of time. What they log themselves is given to
-// them later: a sink that logs each line never ends.
+// The thread that logs calls them, before the logging function returns. For an async_logger the thread of the
+// logger inside the process calls them, in the order of time. They get their own lines later: a sink that
+// logs each line never ends.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace spdlog {
 
-// A formatter that the library's own sinks cannot take over is refused.
+// A formatter that the library's own sinks cannot use is refused.
 inline bool sinks::native_sink::takes_formatter_(const formatter& one) const {
     return one.pattern_() != nullptr;
 }
@@ -26,7 +26,7 @@ inline void sinks::native_sink::set_formatter(std::unique_ptr<formatter> one) {
     set_pattern(*one->pattern_());
 }
 
-// Whatever a sink throws stays in it.
+// Exceptions of a sink do not leave it.
 template <class Call>
 void guarded_(const Call& call) {
 #if !defined(__cpp_exceptions)
@@ -46,7 +46,7 @@ void guarded_(const Call& call) {
 
 namespace sinks {
 
-// As spdlog's: sink_it_ and flush_ are to be written.
+// As in spdlog: write sink_it_ and flush_.
 template <class Mutex>
 class base_sink : public sink {
   public:
@@ -124,7 +124,7 @@ using callback_sink_st = callback_sink_mt;
 
 }  // namespace sinks
 
-// Who gets the lines of which logger.
+// Which sinks get the lines of which logger.
 class customs_ {
   public:
     struct Of {
@@ -138,7 +138,7 @@ class customs_ {
         static customs_& one = *new customs_;
         return one;
     }
-    // Whether every logger that is started gives us its records: from the first table on.
+    // Whether every logger that is started passes us its records: from the first table on.
     [[nodiscard]] bool is_known() const { return is_known_; }
     void set(Table table) {
         if (!table.empty() && !is_known_)
@@ -147,8 +147,8 @@ class customs_ {
         const std::lock_guard guard(lock_);
         table_ = std::move(made);
     }
-    // In a forked child: the parent's threads are not there, and one may have been at work. The next start
-    // says who gets lines.
+    // In a forked child: the parent's threads are missing, and one may have been at work. The next start
+    // decides which sinks get lines.
     void forget() {
         new (&lock_) std::mutex;
         new (&table_) std::shared_ptr<const Table>(std::make_shared<const Table>());
@@ -187,7 +187,7 @@ class customs_ {
         msg.event_ = event;
         for (const auto& [sink, least] : found->second.sinks) {
             if (msg.level < least || !sink->should_log(msg.level)) continue;
-            // What a function for errors throws cannot be caught by who logged.
+            // The caller cannot catch what a function for errors throws.
             guarded_([&] { found->second.errors->guard([&] { sink->log(msg); }); });
         }
     }

@@ -1,5 +1,5 @@
-// Files that a sink writes itself, in the thread that logs: those of each day and hour, with the date in
-// their names. Each line is one write to the system, so that it outlives the program.
+// Files that a sink writes itself, in the thread that logs: one for each day or hour, with the date in the
+// name. Each line is one write to the system, so it outlives the program.
 #pragma once
 
 #include <deque>
@@ -28,7 +28,7 @@ class file_helper {
     file_helper& operator=(const file_helper&) = delete;
     ~file_helper() { close(); }
 
-    // Appended to; what is in it goes only with `truncate`.
+    // Appended to; only `truncate` removes earlier content.
     void open(const filename_t& path, bool truncate = false) {
         close();
         path_ = path;
@@ -128,7 +128,7 @@ struct hourly_filename_calculator {
 
 namespace detail {
 
-// A file for each time from one hour and minute to the next; of those before, max_files - 1 stay. 0: all.
+// A file for each period from one hour and minute to the next. Of earlier files, max_files - 1 stay. 0: all.
 template <class Mutex, class FileNameCalc>
 class dated_file : public base_sink<Mutex> {
   public:
@@ -138,7 +138,7 @@ class dated_file : public base_sink<Mutex> {
     }
 
   protected:
-    // Minute -1: each hour. The arguments are right.
+    // Minute -1: each hour. The arguments are valid.
     dated_file(filename_t path, int hour, int minute, bool truncate, std::uint16_t max_files,
                file_event_handlers handlers)
         : path_(std::move(path)),

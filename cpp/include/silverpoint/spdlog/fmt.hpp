@@ -1,6 +1,6 @@
-// The library fmt where the machine has it, as spdlog brings it: without a library to link, unless the
-// program has chosen otherwise (SPDLOG_FMT_EXTERNAL, FMT_SHARED, or fmt's headers before this one). Else the
-// few names of it that programs written for spdlog use most.
+// The library fmt, if it is installed, as spdlog brings it. No library needs to be linked, unless the program
+// has chosen otherwise (SPDLOG_FMT_EXTERNAL, FMT_SHARED, or fmt's headers before this one). If fmt is
+// missing: the few names of it that programs written for spdlog use most.
 #pragma once
 
 #include <source_location>
@@ -86,7 +86,7 @@ struct runtime_text_t {
 };
 inline runtime_text_t runtime(std::string_view text) { return {text}; }
 
-// Checked where it is compiled.
+// Checked at compile time.
 template <class... Ts>
 struct checked_text {
     std::string_view text;

@@ -1,5 +1,5 @@
-// A message that a sink of the program's is given, and the line of it by spdlog's flags where it is no record
-// any more: kept by a sink, or made by one (silverpoint/spdlog.hpp).
+// A message that a sink of the program receives. For messages without a record, kept or made by a sink, it
+// also makes the line by spdlog's flags (silverpoint/spdlog.hpp).
 #pragma once
 
 #include <sys/syscall.h>
@@ -58,7 +58,7 @@ struct log_msg {
     // What the pattern's %^ and %$ enclose of the line.
     mutable std::size_t color_range_start = 0;
     mutable std::size_t color_range_end = 0;
-    // The record, until the sink returns; null of what a program has made or kept.
+    // The record, until the sink returns; null for a message that the program has made or kept.
     const silverpoint_event* event_ = nullptr;
 
   private:
@@ -99,7 +99,7 @@ class log_msg_buffer : public log_msg {
     std::shared_ptr<const Texts> texts_;
 };
 
-// How wide a flag's text is: %8l, %-8l, %=8l, with ! behind the number cut to it.
+// The width of a flag's text: %8l, %-8l, %=8l; with ! behind the number the text is cut to it.
 struct padding_info {
     enum class pad_side { left, right, center };
     std::size_t width_ = 0;
@@ -132,7 +132,7 @@ class custom_flag_formatter : public details::flag_formatter {
 namespace details {
 
 using custom_flags_ = std::unordered_map<char, std::unique_ptr<custom_flag_formatter>>;
-// What stands for them in a pattern, in its order: each place has one of its own, from line to line.
+// Stands for the flags of a pattern, in its order. Each place has its own, from line to line.
 using custom_places_ = std::vector<std::unique_ptr<custom_flag_formatter>>;
 
 // One line, without its end.
@@ -168,7 +168,7 @@ class line_ {
                     places_.push_back(own->second->clone());
                     places_.back()->set_padding_info(padding);
                 }
-                // It is its own affair how wide it is.
+                // It handles its width itself.
                 places_[place++]->format(msg_, needs_time_ || shows_time(pattern) ? time_ : std::tm{}, out);
                 continue;
             }
@@ -284,7 +284,7 @@ class line_ {
         out.append(is_whole ? name : name.substr(0, 3));
     }
     void half_of_day(memory_buf_t& out) const { out.append(time_.tm_hour >= 12 ? "PM" : "AM"); }
-    // False: there is no such flag, it stands for itself.
+    // False: there is no such flag, and it is shown as it stands.
     bool flag(char which, memory_buf_t& out) {
         if (string_view_t("+nvlLtPaAbhBcCYDxmdHIMSprRTXzefFEuioO@sg#!^$&%").find(which) ==
             string_view_t::npos) {
@@ -429,7 +429,7 @@ class formatter {
     virtual ~formatter() = default;
     virtual void format(const details::log_msg& msg, memory_buf_t& dest) = 0;
     [[nodiscard]] virtual std::unique_ptr<formatter> clone() const = 0;
-    // The flags that say all of it: then a sink that the library writes can do the same.
+    // The flags that include all of it: then a sink that the library writes can do the same.
     [[nodiscard]] virtual const std::string* pattern_() const { return nullptr; }
 };
 
@@ -458,7 +458,7 @@ class pattern_formatter final : public formatter {
         places_.clear();
         return *this;
     }
-    // Flags of the program's own are given the time, though the pattern shows nothing else of it.
+    // Flags of the program's own get the time, even if the pattern shows nothing else of it.
     void need_localtime(bool is_needed = true) { needs_time_ = is_needed; }
     void set_pattern(std::string pattern) {
         said_ = std::move(pattern);

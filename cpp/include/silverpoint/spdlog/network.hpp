@@ -1,5 +1,5 @@
-// Sinks that send lines to another machine (silverpoint/spdlog.hpp). They are called by the logger's thread;
-// what cannot be sent is told on standard error, and lost. A peer that neither answers nor reads holds that
+// Sinks that send lines to another machine (silverpoint/spdlog.hpp). The logger's thread calls them. What
+// cannot be sent is reported on standard error, and lost. A peer that neither answers nor reads holds that
 // thread for two seconds at a time, and for a tenth of the time at most.
 #pragma once
 
@@ -27,7 +27,7 @@ class connection {
     connection(const connection&) = delete;
     connection& operator=(const connection&) = delete;
 
-    // Of the logger's thread, and of a program that makes a sink.
+    // For the logger's thread, and for a program that makes a sink.
     static constexpr std::chrono::seconds kPatience{2}, kPatienceOfMaking{20};
 
     [[nodiscard]] bool is_open() const { return fd_ >= 0; }
@@ -62,13 +62,13 @@ class connection {
             const ssize_t sent = send(fd_, text.data() + at, text.size() - at, MSG_NOSIGNAL);
             int why = sent >= 0 || errno == EINTR ? 0 : errno == EAGAIN ? ETIMEDOUT : errno;
             if (sent >= 0) at += static_cast<std::size_t>(sent);
-            // That nobody had been there for the datagram before; this one has not been sent.
+            // Reports that there was no receiver for the previous datagram; this one was not sent.
             if (why == ECONNREFUSED && type_ == SOCK_DGRAM && !std::exchange(is_again, true)) continue;
-            // One that reads a little now and then.
+            // A peer that reads a little from time to time.
             if (why == 0 && at < text.size() && std::chrono::steady_clock::now() - begin > kPatience)
                 why = ETIMEDOUT;
             if (why == 0) continue;
-            // A part of a line may be out.
+            // A part of a line may have been sent.
             if (type_ == SOCK_STREAM) close_now();
             SP_DETAIL_THROW(spdlog_ex(std::string("a line could not be sent: ") + std::strerror(why)));
         }
@@ -96,8 +96,8 @@ struct tcp_sink_config {
     tcp_sink_config(std::string host, int port) : server_host(std::move(host)), server_port(port) {}
 };
 
-// Connects anew with the next line where the connection was lost. What fails is not tried again for nine
-// times as long as it took: lines meanwhile are counted, and told together.
+// If the connection was lost, connects again with the next line. A failure is not retried for nine times as
+// long as it took: lines meanwhile are counted, and reported together.
 template <class Mutex>
 class tcp_sink : public base_sink<Mutex> {
   public:

@@ -1,6 +1,6 @@
-// What calls of spdlog's functions are given: templates, checked when the program is compiled, and arguments.
-// What Silverpoint records is recorded as what it is. Other types are recorded as text, by their
-// fmt::formatter or their operator <<.
+// Arguments of spdlog's functions: templates, checked at compile time, and values. Values whose types
+// Silverpoint records keep their types. Other types are recorded as text, by their fmt::formatter or their
+// operator <<.
 #pragma once
 
 #include <sstream>
@@ -18,7 +18,7 @@ concept streamed_t_ = requires(std::ostream& out, const T& value) { out << value
 #if SP_SPDLOG_HAS_FMT
 template <class T>
 concept formatted_t_ = fmt::is_formattable<T, char>::value;
-// An enumeration with a formatter of the program's own is what that says.
+// An enumeration with a formatter of the program's own is recorded by that.
 template <class T>
 inline constexpr bool has_own_formatter_ = std::is_enum_v<T> && fmt::has_formatter<T, fmt::format_context>();
 #else
@@ -56,8 +56,8 @@ struct argument_t_<T> {
     }
 };
 
-// What the template says of each argument, and whether all of it is fmt's affair: widths in arguments, names,
-// or a specification that Silverpoint has not.
+// What the template says of each argument, and whether fmt must format all of it: widths in arguments, names,
+// or a specification that Silverpoint does not have.
 template <std::size_t kCount>
 struct parts_t_ {
     std::string_view specs[kCount + 1] = {};
@@ -89,7 +89,7 @@ constexpr parts_t_<sizeof...(Ts)> parts_of_(std::string_view text) {
             index = index * 10 + static_cast<std::size_t>(text[at] - '0');
         if (digits == 0) index = next++;
         const std::size_t end = end_of_spec_(text, at);
-        if (end == std::string_view::npos || index >= count) return parts;  // the check says it
+        if (end == std::string_view::npos || index >= count) return parts;  // the check reports it
         const std::string_view rest = text.substr(at, end - at);
         if (!rest.empty() && rest[0] != ':') parts.is_whole = true;
         if (rest.size() > 1) {
@@ -134,7 +134,7 @@ std::string without_foreign_specs_(std::string_view text) {
     return out;
 }
 
-// A template that was checked against the arguments' types, and where it stands.
+// A template that was checked against the arguments' types, and its place.
 template <class... Ts>
 struct text_at_ {
     std::string_view text;
@@ -194,7 +194,7 @@ template <class T>
 inline constexpr bool is_runtime_ = std::same_as<T, runtime_text_t_>;
 #endif
 
-// What is logged alone and is neither a template nor a literal.
+// Logged alone, and neither a template nor a literal.
 template <class T>
 concept message_t_ = sp_::kIsMessage<T> && !is_runtime_<std::remove_cvref_t<T>>;
 
