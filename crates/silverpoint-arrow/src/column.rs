@@ -5,77 +5,26 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_array::builder::{
-    BinaryBuilder, BooleanBuilder, Float64Builder, Int64Builder, StringBuilder, TimestampNanosecondBuilder,
-    UInt32Builder, UInt64Builder,
+    BinaryBuilder, BooleanBuilder, Float64Builder, Int64Builder, StringBuilder, TimestampMicrosecondBuilder,
+    UInt32Builder,
 };
 use arrow_schema::{DataType, TimeUnit};
+use silverpoint_formats::columns::{Kind, kind_of, micros};
 use silverpoint_formats::json::{Stack, push_plain};
+use silverpoint_formats::render::push_uuid;
 use silverpoint_wire::signature::Type;
 use silverpoint_wire::value::{Sequence, Text, Visitor, WalkError, walk};
 
-/// What a column has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Truth values.
-    Bool,
-    /// Signed integers up to 64 bits, durations in nanoseconds.
-    Int,
-    /// Unsigned integers up to 64 bits, addresses.
-    UInt,
-    /// Numbers of threads and processes, lines.
-    Small,
-    /// Floats.
-    Float,
-    /// Points in time.
-    Time,
-    /// Bytes.
-    Bytes,
-    /// Texts, labels, UUIDs.
-    Text,
-    /// Everything else as JSON.
-    Json,
-}
-
-impl Kind {
-    /// Of an argument.
-    pub fn of(ty: &Type) -> Self {
-        match ty {
-            Type::Meta(_, _, inner) | Type::Optional(inner) => Self::of(inner),
-            Type::Bool => Self::Bool,
-            Type::Int { bits: 128, .. } => Self::Json,
-            Type::Int { signed: true, .. } | Type::Duration => Self::Int,
-            Type::Int { .. } | Type::Pointer => Self::UInt,
-            Type::Float32 | Type::Float64 => Self::Float,
-            Type::Time => Self::Time,
-            Type::Bytes => Self::Bytes,
-            Type::Char8 | Type::Char16 | Type::Char32 | Type::Text8 | Type::Text16 | Type::Text32 => {
-                Self::Text
-            }
-            Type::Uuid | Type::Enumeration(_) => Self::Text,
-            Type::Null
-            | Type::Any
-            | Type::Sequence(_)
-            | Type::Set(_)
-            | Type::Array(..)
-            | Type::Map(..)
-            | Type::Tuple(_)
-            | Type::Record(_)
-            | Type::Variant(_) => Self::Json,
-        }
-    }
-
-    /// As Arrow calls it.
-    pub fn data_type(self) -> DataType {
-        match self {
-            Self::Bool => DataType::Boolean,
-            Self::Int => DataType::Int64,
-            Self::UInt => DataType::UInt64,
-            Self::Small => DataType::UInt32,
-            Self::Float => DataType::Float64,
-            Self::Time => DataType::Timestamp(TimeUnit::Nanosecond, Some("UTC".into())),
-            Self::Bytes => DataType::Binary,
-            Self::Text | Self::Json => DataType::Utf8,
-        }
+/// As Arrow calls it.
+pub fn data_type(kind: Kind) -> DataType {
+    match kind {
+        Kind::Bool => DataType::Boolean,
+        Kind::Int => DataType::Int64,
+        Kind::Small => DataType::UInt32,
+        Kind::Float => DataType::Float64,
+        Kind::Time => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
+        Kind::Bytes => DataType::Binary,
+        Kind::Text | Kind::Word | Kind::Json => DataType::Utf8,
     }
 }
 
@@ -87,16 +36,23 @@ pub enum Cell {
     Null,
     /// Of a column of [`Kind::Bool`].
     Bool(bool),
-    /// Signed.
+    /// A number. Of a time: nanoseconds.
     Int(i64),
-    /// Unsigned.
-    UInt(u64),
+    /// A number that no column holds.
+    TooLarge(u64),
     /// A float.
     Float(f64),
     /// Text or JSON, in the buffer beside it.
     Text,
     /// Bytes, in the buffer beside it.
     Bytes,
+}
+
+impl Cell {
+    /// Of an unsigned number.
+    pub fn unsigned(value: u64) -> Self {
+        i64::try_from(value).map_or(Self::TooLarge(value), Self::Int)
+    }
 }
 
 /// A column.
@@ -106,13 +62,11 @@ pub enum Column {
     /// See [`Kind`].
     Int(Int64Builder),
     /// See [`Kind`].
-    UInt(UInt64Builder),
-    /// See [`Kind`].
     Small(UInt32Builder),
     /// See [`Kind`].
     Float(Float64Builder),
     /// See [`Kind`].
-    Time(TimestampNanosecondBuilder),
+    Time(TimestampMicrosecondBuilder),
     /// See [`Kind`].
     Bytes(BinaryBuilder),
     /// See [`Kind`].
@@ -125,12 +79,11 @@ impl Column {
         match kind {
             Kind::Bool => Self::Bool(BooleanBuilder::new()),
             Kind::Int => Self::Int(Int64Builder::new()),
-            Kind::UInt => Self::UInt(UInt64Builder::new()),
             Kind::Small => Self::Small(UInt32Builder::new()),
             Kind::Float => Self::Float(Float64Builder::new()),
-            Kind::Time => Self::Time(TimestampNanosecondBuilder::new().with_timezone("UTC")),
+            Kind::Time => Self::Time(TimestampMicrosecondBuilder::new().with_timezone("UTC")),
             Kind::Bytes => Self::Bytes(BinaryBuilder::new()),
-            Kind::Text | Kind::Json => Self::Text(StringBuilder::new()),
+            Kind::Text | Kind::Word | Kind::Json => Self::Text(StringBuilder::new()),
         }
     }
 
@@ -139,15 +92,13 @@ impl Column {
         match (self, cell) {
             (Self::Bool(column), Cell::Bool(value)) => column.append_value(*value),
             (Self::Int(column), Cell::Int(value)) => column.append_value(*value),
-            (Self::Time(column), Cell::Int(value)) => column.append_value(*value),
-            (Self::UInt(column), Cell::UInt(value)) => column.append_value(*value),
-            (Self::Small(column), Cell::UInt(value)) => column.append_option(u32::try_from(*value).ok()),
+            (Self::Time(column), Cell::Int(ns)) => column.append_value(micros(*ns)),
+            (Self::Small(column), Cell::Int(value)) => column.append_option(u32::try_from(*value).ok()),
             (Self::Float(column), Cell::Float(value)) => column.append_value(*value),
             (Self::Text(column), Cell::Text) => column.append_value(text),
             (Self::Bytes(column), Cell::Bytes) => column.append_value(bytes),
             (Self::Bool(column), _) => column.append_null(),
             (Self::Int(column), _) => column.append_null(),
-            (Self::UInt(column), _) => column.append_null(),
             (Self::Small(column), _) => column.append_null(),
             (Self::Float(column), _) => column.append_null(),
             (Self::Time(column), _) => column.append_null(),
@@ -161,7 +112,6 @@ impl Column {
         match self {
             Self::Bool(column) => Arc::new(column.finish()),
             Self::Int(column) => Arc::new(column.finish()),
-            Self::UInt(column) => Arc::new(column.finish()),
             Self::Small(column) => Arc::new(column.finish()),
             Self::Float(column) => Arc::new(column.finish()),
             Self::Time(column) => Arc::new(column.finish()),
@@ -188,7 +138,7 @@ impl Values {
         self.text.clear();
         self.bytes.clear();
         self.cell = Cell::Null;
-        if Kind::of(ty) != Kind::Json {
+        if kind_of(ty) != Kind::Json {
             let walked: Result<usize, WalkError<Infallible>> = walk(ty, args, at, self);
             let end = walked.ok()?;
             return Some((std::mem::take(&mut self.cell), end));
@@ -223,7 +173,7 @@ impl Visitor for Values {
         self.set(Cell::Int(value))
     }
     fn u64(&mut self, value: u64) -> Result<(), Infallible> {
-        self.set(Cell::UInt(value))
+        self.set(Cell::unsigned(value))
     }
     fn i128(&mut self, _: i128) -> Result<(), Infallible> {
         Ok(())
@@ -241,7 +191,7 @@ impl Visitor for Values {
         self.set_text(value.encode_utf8(&mut [0; 4]))
     }
     fn pointer(&mut self, value: u64) -> Result<(), Infallible> {
-        self.set(Cell::UInt(value))
+        self.set_text(&format!("0x{value:x}"))
     }
     fn text(&mut self, text: Text<'_>, _: u32) -> Result<(), Infallible> {
         match text.as_str() {
@@ -257,14 +207,7 @@ impl Visitor for Values {
         self.set(Cell::Bytes)
     }
     fn uuid(&mut self, uuid: [u8; 16]) -> Result<(), Infallible> {
-        for (number, byte) in uuid.iter().enumerate() {
-            if matches!(number, 4 | 6 | 8 | 10) {
-                self.text.push('-');
-            }
-            for digit in [byte >> 4, byte & 15] {
-                self.text.push(char::from_digit(digit.into(), 16).unwrap_or('0'));
-            }
-        }
+        push_uuid(&mut self.text, &uuid);
         self.set(Cell::Text)
     }
     fn time(&mut self, unix_ns: i64) -> Result<(), Infallible> {

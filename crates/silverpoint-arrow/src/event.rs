@@ -3,26 +3,17 @@
 //! The first record says which columns there are. Sites of the same name in other places may have the same arguments in another order, or fewer; what they have besides, or of another type, cannot be held.
 
 use std::io;
-use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_schema::{Field, Schema, SchemaRef};
+use arrow_schema::SchemaRef;
 use silverpoint_convert::{Record, WriteError};
+use silverpoint_formats::columns::{Kind, OF_EVENT, RECORD, kind_of, name_beside, ns_of, too_large};
 use silverpoint_formats::site::Site;
 use silverpoint_formats::tracefile::What;
 
 use crate::Table;
-use crate::column::{Cell, Column, Kind, Values};
-
-/// Before those of the arguments. An argument of such a name gets `arg_` before it.
-const COMMON: [(&str, Kind); 6] = [
-    ("time", Kind::Time),
-    ("level", Kind::Text),
-    ("process", Kind::Text),
-    ("pid", Kind::Small),
-    ("tid", Kind::Small),
-    ("thread", Kind::Text),
-];
+use crate::column::{Cell, Column, Values};
+use crate::file::schema;
 
 /// See the module.
 pub struct Event {
@@ -30,9 +21,9 @@ pub struct Event {
     /// From the first record on.
     schema: Option<SchemaRef>,
     columns: Vec<Column>,
-    /// Of the arguments.
-    kinds: Vec<(String, Kind)>,
-    /// By number of a site: for each of its arguments the column, from 0 behind the common ones.
+    /// Of the arguments, and the column of each behind the common ones.
+    kinds: Vec<(String, Kind, usize)>,
+    /// By number of a site: for each of its arguments which of `kinds` it is.
     places: Vec<(usize, Vec<usize>)>,
     values: Values,
     rows: usize,
@@ -48,7 +39,7 @@ impl Event {
         Self {
             name: name.to_owned(),
             schema: None,
-            columns: COMMON.iter().map(|(_, kind)| Column::new(*kind)).collect(),
+            columns: RECORD[..OF_EVENT].iter().map(|of| Column::new(of.kind)).collect(),
             kinds: Vec::new(),
             places: Vec::new(),
             values: Values::default(),
@@ -61,17 +52,20 @@ impl Event {
     fn arguments(site: &Site) -> Vec<(String, Kind)> {
         let mut found: Vec<(String, Kind)> = Vec::new();
         for (number, ty) in site.types.iter().enumerate() {
-            let mut name = match site.names.get(number) {
+            let name = match site.names.get(number) {
                 Some(name) => name.clone(),
                 None => format!("arg{number}"),
             };
-            if COMMON.iter().any(|(common, _)| *common == name) {
-                name = format!("arg_{name}");
-            }
-            while found.iter().any(|(known, _)| *known == name) {
-                name.push('_');
-            }
-            found.push((name, Kind::of(ty)));
+            let kind = kind_of(ty);
+            let is = |known: &str, name: &str| known.eq_ignore_ascii_case(name);
+            let is_taken = |name: &str| {
+                RECORD[..OF_EVENT].iter().any(|common| is(common.name, name))
+                    || found.iter().any(|(known, kind)| {
+                        is(known, name) || (*kind == Kind::Time && is(&ns_of(known), name))
+                    })
+            };
+            let name = name_beside(&name, kind, is_taken);
+            found.push((name, kind));
         }
         found
     }
@@ -83,14 +77,20 @@ impl Event {
         }
         let arguments = Self::arguments(site);
         if self.schema.is_none() {
-            let common = COMMON.iter().map(|(name, kind)| Field::new(*name, kind.data_type(), false));
-            let own = arguments.iter().map(|(name, kind)| Field::new(name, kind.data_type(), true));
-            self.schema = Some(Arc::new(Schema::new(common.chain(own).collect::<Vec<_>>())));
-            self.columns.extend(arguments.iter().map(|(_, kind)| Column::new(*kind)));
-            self.kinds.clone_from(&arguments);
+            let mut own = Vec::new();
+            for (name, kind) in &arguments {
+                self.kinds.push((name.clone(), *kind, own.len()));
+                own.push((name.clone(), *kind, true));
+                if *kind == Kind::Time {
+                    own.push((ns_of(name), Kind::Int, true));
+                }
+            }
+            self.columns.extend(own.iter().map(|(_, kind, _)| Column::new(*kind)));
+            let common = RECORD[..OF_EVENT].iter().map(|of| (of.name.to_owned(), of.kind, of.is_nullable));
+            self.schema = Some(schema(common.chain(own)));
         }
         let place = |(name, kind): &(String, Kind)| {
-            let found = self.kinds.iter().position(|(known, _)| known == name);
+            let found = self.kinds.iter().position(|(known, ..)| known == name);
             found.filter(|at| self.kinds[*at].1 == *kind).ok_or_else(|| {
                 let site = &site.description;
                 WriteError::CannotHold(format!(
@@ -108,6 +108,14 @@ impl Event {
     }
 }
 
+/// Puts a value into its column, and a time into that of the nanoseconds too.
+fn push(columns: &mut [Column], kind: Kind, cell: &Cell, values: &Values) {
+    let count = if kind == Kind::Time { 2 } else { 1 };
+    for column in &mut columns[..count] {
+        column.push(cell, &values.text, &values.bytes);
+    }
+}
+
 impl Table for Event {
     fn schema(&self) -> Option<SchemaRef> {
         self.schema.clone()
@@ -121,10 +129,12 @@ impl Table for Event {
         let places = self.places(site_number, site)?;
         let common = [
             (Cell::Int(record.wall_ns), ""),
+            (Cell::Int(record.wall_ns), ""),
             (Cell::Text, site.level().name()),
+            (Cell::Int(site.level() as i64), ""),
             (Cell::Text, record.process.name.as_str()),
-            (Cell::UInt(record.process.pid.into()), ""),
-            (Cell::UInt(record.tid.into()), ""),
+            (Cell::Int(record.process.pid.into()), ""),
+            (Cell::Int(record.tid.into()), ""),
             (Cell::Text, record.thread),
         ];
         for (column, (cell, text)) in self.columns.iter_mut().zip(common) {
@@ -137,12 +147,20 @@ impl Table for Event {
             let read = at.and_then(|at| self.values.read(ty, args, at));
             at = read.as_ref().map(|(_, end)| *end);
             let cell = read.map_or(Cell::Null, |(cell, _)| cell);
+            let (name, kind, column) = &self.kinds[*place];
+            if let Cell::TooLarge(value) = cell {
+                let (of, why) = (&site.description, too_large(name, value));
+                return Err(WriteError::CannotHold(format!(
+                    "{}:{}: {why}; convert without --event, then the column 'args' has it",
+                    of.file, of.line
+                )));
+            }
             self.bytes += self.values.text.len() + self.values.bytes.len();
-            self.columns[COMMON.len() + place].push(&cell, &self.values.text, &self.values.bytes);
+            push(&mut self.columns[OF_EVENT + column..], *kind, &cell, &self.values);
             is_set[*place] = true;
         }
-        for (place, _) in is_set.iter().enumerate().filter(|(_, is_set)| !**is_set) {
-            self.columns[COMMON.len() + place].push(&Cell::Null, "", &[]);
+        for ((_, kind, column), _) in self.kinds.iter().zip(is_set).filter(|(_, is_set)| !is_set) {
+            push(&mut self.columns[OF_EVENT + column..], *kind, &Cell::Null, &self.values);
         }
         self.rows += 1;
         Ok(())
@@ -155,7 +173,7 @@ impl Table for Event {
     fn batch(&mut self) -> io::Result<RecordBatch> {
         (self.rows, self.bytes) = (0, 0);
         let columns = self.columns.iter_mut().map(Column::take).collect();
-        let schema = self.schema.clone().unwrap_or_else(|| Arc::new(Schema::empty()));
+        let schema = self.schema.clone().unwrap_or_else(|| schema(std::iter::empty()));
         RecordBatch::try_new(schema, columns).map_err(io::Error::other)
     }
 }

@@ -1,18 +1,32 @@
 //! The bytes of the formats, by the libraries of Apache Arrow.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::{FileWriter, StreamWriter};
-use arrow_schema::SchemaRef;
+use arrow_schema::{Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
+use silverpoint_formats::columns::{Kind, SCHEMA_KEY, SCHEMA_VERSION};
+
+use crate::column::data_type;
 
 /// Rows of a row group of Parquet, and the bytes of one, encoded: it is kept in memory until it is whole.
 const GROUP_ROWS: usize = 1 << 20;
 const GROUP_BYTES: usize = 32 << 20;
+
+/// Of columns with these names and types, which may have nulls or not.
+pub fn schema(columns: impl Iterator<Item = (String, Kind, bool)>) -> SchemaRef {
+    let field =
+        |(name, kind, is_nullable): (String, Kind, bool)| Field::new(name, data_type(kind), is_nullable);
+    let metadata = BTreeMap::from([(SCHEMA_KEY.to_owned(), SCHEMA_VERSION.to_owned())]);
+    Arc::new(Schema::new_with_metadata(columns.map(field).collect::<Vec<_>>(), metadata))
+}
 
 /// What is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +71,10 @@ impl<W: Write + Send> File<W> {
                     .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).map_err(io::Error::other)?))
                     .set_max_row_group_row_count(Some(GROUP_ROWS))
                     .set_max_row_group_bytes(Some(GROUP_BYTES))
+                    .set_key_value_metadata(Some(vec![KeyValue::new(
+                        SCHEMA_KEY.to_owned(),
+                        SCHEMA_VERSION.to_owned(),
+                    )]))
                     .set_created_by(concat!("silverpoint-arrow ", env!("CARGO_PKG_VERSION")).to_owned())
                     .build();
                 let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties));

@@ -1,40 +1,19 @@
 //! Every record as a row: what is the same for all, arguments and contexts as JSON.
 
 use std::io;
-use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_schema::{Field, Schema, SchemaRef};
+use arrow_schema::SchemaRef;
 use silverpoint_convert::{Record, WriteError};
+use silverpoint_formats::columns::{RECORD, name_of, too_large};
 use silverpoint_formats::json::{Stack, push_args};
 use silverpoint_formats::render::Renderer;
 use silverpoint_formats::text;
 use silverpoint_formats::tracefile::{What, cause_name};
 
 use crate::Table;
-use crate::column::{Cell, Column, Kind};
-
-/// Names as of docs/formats.md.
-const COLUMNS: [(&str, Kind, bool); 18] = [
-    ("time", Kind::Time, false),
-    ("level", Kind::Text, false),
-    ("process", Kind::Text, false),
-    ("pid", Kind::Small, false),
-    ("tid", Kind::Small, false),
-    ("thread", Kind::Text, false),
-    ("kind", Kind::Text, false),
-    ("category", Kind::Text, true),
-    ("file", Kind::Text, true),
-    ("line", Kind::Small, true),
-    ("function", Kind::Text, true),
-    ("template", Kind::Text, true),
-    ("message", Kind::Text, false),
-    ("args", Kind::Json, true),
-    ("duration_ns", Kind::UInt, true),
-    ("context", Kind::Json, true),
-    ("cause", Kind::Text, true),
-    ("count", Kind::UInt, true),
-];
+use crate::column::{Cell, Column};
+use crate::file::schema;
 
 /// See the module.
 pub struct Records {
@@ -50,12 +29,9 @@ pub struct Records {
 impl Records {
     /// No rows yet.
     pub fn new() -> Self {
-        let field = |(name, kind, is_nullable): &(&str, Kind, bool)| {
-            Field::new(*name, kind.data_type(), *is_nullable)
-        };
         Self {
-            schema: Arc::new(Schema::new(COLUMNS.iter().map(field).collect::<Vec<_>>())),
-            columns: COLUMNS.iter().map(|(_, kind, _)| Column::new(*kind)).collect(),
+            schema: schema(RECORD.iter().map(|of| (of.name.to_owned(), of.kind, of.is_nullable))),
+            columns: RECORD.iter().map(|of| Column::new(of.kind)).collect(),
             renderer: Renderer::new(),
             stack: Stack::default(),
             text: String::new(),
@@ -64,15 +40,27 @@ impl Records {
         }
     }
 
-    fn text(&mut self, column: usize, text: Option<&str>) {
+    /// The value of the next column.
+    fn text(&mut self, column: &mut usize, text: Option<&str>) {
         let cell = if text.is_some() { Cell::Text } else { Cell::Null };
         let text = text.unwrap_or_default();
         self.bytes += text.len();
-        self.columns[column].push(&cell, text, &[]);
+        self.columns[*column].push(&cell, text, &[]);
+        *column += 1;
     }
 
-    fn cell(&mut self, column: usize, cell: Cell) {
-        self.columns[column].push(&cell, "", &[]);
+    /// The value of the next column.
+    fn cell(&mut self, column: &mut usize, cell: Cell) {
+        self.columns[*column].push(&cell, "", &[]);
+        *column += 1;
+    }
+}
+
+/// A number that stands in no argument.
+fn number(name: &str, value: Option<u64>) -> Result<Cell, WriteError> {
+    match value.map_or(Cell::Null, Cell::unsigned) {
+        Cell::TooLarge(value) => Err(WriteError::CannotHold(too_large(name, value))),
+        cell => Ok(cell),
     }
 }
 
@@ -94,31 +82,6 @@ impl Table for Records {
             What::Unknown { .. } => "unknown",
             What::ThreadName | What::ThreadEnd | What::Context | What::OtherControl { .. } => return Ok(()),
         };
-        self.cell(0, Cell::Int(record.wall_ns));
-        self.text(1, Some(record.what.level().name()));
-        self.text(2, Some(&record.process.name));
-        self.cell(3, Cell::UInt(record.process.pid.into()));
-        self.cell(4, Cell::UInt(record.tid.into()));
-        self.text(5, Some(record.thread));
-        self.text(6, Some(kind));
-        let site = site.map(|site| &site.description);
-        self.text(7, site.map(|site| site.category.as_str()));
-        self.text(8, site.map(|site| site.file.as_str()));
-        self.cell(9, site.map_or(Cell::Null, |site| Cell::UInt(site.line.into())));
-        self.text(10, site.map(|site| site.function.as_str()));
-        self.text(11, site.map(|site| site.template.as_str()));
-        let mut text = std::mem::take(&mut self.text);
-        text.clear();
-        text::say(&mut self.renderer, &mut text, &record.what, record.thread);
-        self.text(12, Some(&text));
-        text.clear();
-        let mut args = None;
-        if let What::Record { site, args: packed, .. } = record.what {
-            push_args(&mut text, &mut self.stack, site, packed);
-            args = Some(text.as_str());
-        }
-        self.text(13, args);
-        self.text = text;
         let (mut duration, mut loss, mut count) = (None, None, None);
         match record.what {
             What::SpanEnd { duration_ns, .. } => duration = duration_ns,
@@ -132,10 +95,43 @@ impl Table for Records {
             }
             _ => {}
         }
-        self.cell(14, duration.map_or(Cell::Null, Cell::UInt));
-        self.text(15, record.context.map(|context| context.json()));
-        self.text(16, loss);
-        self.cell(17, count.map_or(Cell::Null, Cell::UInt));
+        let duration = number("duration_ns", duration)?;
+        let count = number("count", count)?;
+        let at = &mut 0;
+        self.cell(at, Cell::Int(record.wall_ns));
+        self.cell(at, Cell::Int(record.wall_ns));
+        let level = record.what.level();
+        self.text(at, Some(level.name()));
+        self.cell(at, Cell::Int(level as i64));
+        self.text(at, Some(&record.process.name));
+        self.cell(at, Cell::Int(record.process.pid.into()));
+        self.cell(at, Cell::Int(record.tid.into()));
+        self.text(at, Some(record.thread));
+        self.text(at, Some(kind));
+        let name = site.and_then(name_of);
+        let site = site.map(|site| &site.description);
+        self.text(at, site.map(|site| site.category.as_str()));
+        self.text(at, name);
+        self.text(at, site.map(|site| site.file.as_str()));
+        self.cell(at, site.map_or(Cell::Null, |site| Cell::Int(site.line.into())));
+        self.text(at, site.map(|site| site.function.as_str()));
+        self.text(at, site.map(|site| site.template.as_str()));
+        let mut text = std::mem::take(&mut self.text);
+        text.clear();
+        text::say(&mut self.renderer, &mut text, &record.what, record.thread);
+        self.text(at, Some(&text));
+        text.clear();
+        let mut args = None;
+        if let What::Record { site, args: packed, .. } = record.what {
+            push_args(&mut text, &mut self.stack, site, packed);
+            args = Some(text.as_str());
+        }
+        self.text(at, args);
+        self.text = text;
+        self.cell(at, duration);
+        self.text(at, record.context.map(|context| context.json()));
+        self.text(at, loss);
+        self.cell(at, count);
         self.rows += 1;
         Ok(())
     }

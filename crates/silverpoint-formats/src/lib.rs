@@ -4,6 +4,7 @@
 //! tracefile   files ─▶ Trace ─▶ Event, in order of time       filter    which of them
 //! site        a site taken apart once                         render    its records as text      format, escape, time
 //! json, text  one line an event                               stats     counts, spans, counters, losses
+//! columns     which columns a table of records has
 //! cbor        items of CBOR inside arguments, as values        context   fields of all records of a scope
 //! crash       records of crashes, with names for their addresses
 //! system      events as messages of syslog and of the journal
@@ -15,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cbor;
+pub mod columns;
 mod context;
 mod crash;
 pub mod escape;

@@ -2,33 +2,18 @@
 
 use std::convert::Infallible;
 
+use silverpoint_formats::columns::{Kind, micros};
 use silverpoint_formats::json::{JsonVisitor, Stack};
 use silverpoint_wire::signature::Type;
 use silverpoint_wire::value::{Sequence, Text, Visitor, WalkError, walk};
 
-use super::column::{Column, Kind};
-
-/// What a column of such values is: what is no single value is JSON.
-pub(crate) fn kind_of(ty: &Type) -> Kind {
-    match ty {
-        Type::Bool => Kind::Bool,
-        Type::Int { bits: ..=64, signed: true } => Kind::I64,
-        Type::Int { bits: ..=64, .. } | Type::Pointer => Kind::U64,
-        Type::Float32 | Type::Float64 => Kind::F64,
-        Type::Bytes => Kind::Bytes,
-        Type::Time => Kind::Time,
-        Type::Duration => Kind::Duration,
-        Type::Enumeration(_) => Kind::Word,
-        Type::Optional(inner) | Type::Meta(_, _, inner) => kind_of(inner),
-        _ => Kind::Text,
-    }
-}
+use super::column::Column;
 
 /// What a column is in which sites have values of both.
 pub(crate) fn common(one: Kind, other: Kind) -> Kind {
     match (one, other) {
         _ if one == other => one,
-        (Kind::F64, Kind::I64 | Kind::U64) | (Kind::I64 | Kind::U64, Kind::F64) => Kind::F64,
+        (Kind::Float, Kind::Int) | (Kind::Int, Kind::Float) => Kind::Float,
         _ => Kind::Text,
     }
 }
@@ -42,7 +27,8 @@ fn is_text(ty: &Type) -> bool {
         | Type::Char8
         | Type::Char16
         | Type::Char32
-        | Type::Uuid => true,
+        | Type::Uuid
+        | Type::Pointer => true,
         Type::Optional(inner) | Type::Meta(_, _, inner) => is_text(inner),
         _ => false,
     }
@@ -64,7 +50,7 @@ pub(crate) fn push(
     at: usize,
     room: &mut Room,
 ) -> Option<usize> {
-    if kind == Kind::Text && !is_text(ty) {
+    if kind == Kind::Json || kind == Kind::Text && !is_text(ty) {
         room.text.clear();
         let walked: Result<usize, WalkError<Infallible>> =
             walk(ty, bytes, at, &mut JsonVisitor::new(&mut room.text, &mut room.stack));
@@ -113,15 +99,15 @@ impl Visitor for Cell<'_> {
 
     fn i64(&mut self, value: i64) -> Result<(), Infallible> {
         self.put(|column, kind| match kind {
-            Kind::F64 => column.bits((value as f64).to_bits()),
-            _ => column.bits(value.cast_unsigned()),
+            Kind::Float => column.bits((value as f64).to_bits()),
+            _ => column.int(value),
         })
     }
 
     fn u64(&mut self, value: u64) -> Result<(), Infallible> {
         self.put(|column, kind| match kind {
-            Kind::F64 => column.bits((value as f64).to_bits()),
-            _ => column.bits(value),
+            Kind::Float => column.bits((value as f64).to_bits()),
+            _ => column.unsigned(value),
         })
     }
 
@@ -146,7 +132,7 @@ impl Visitor for Cell<'_> {
     }
 
     fn pointer(&mut self, value: u64) -> Result<(), Infallible> {
-        self.u64(value)
+        self.put(|column, _| column.text(&format!("0x{value:x}")))
     }
 
     fn text(&mut self, text: Text<'_>, _missing: u32) -> Result<(), Infallible> {
@@ -167,11 +153,14 @@ impl Visitor for Cell<'_> {
     }
 
     fn time(&mut self, unix_ns: i64) -> Result<(), Infallible> {
-        self.put(|column, _| column.bits(unix_ns.cast_unsigned()))
+        self.put(|column, kind| match kind {
+            Kind::Time => column.int(micros(unix_ns)),
+            _ => column.int(unix_ns),
+        })
     }
 
     fn duration(&mut self, ns: i64) -> Result<(), Infallible> {
-        self.put(|column, _| column.bits(ns.cast_unsigned()))
+        self.put(|column, _| column.int(ns))
     }
 
     fn any(&mut self, _cbor: &[u8]) -> Result<(), Infallible> {

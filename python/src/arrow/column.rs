@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::ffi::CStr;
 
+use silverpoint_formats::columns::Kind;
+
 /// Name and type of a column.
 #[derive(Clone, Debug)]
 pub(crate) struct Field {
@@ -11,44 +13,18 @@ pub(crate) struct Field {
     pub(crate) is_nullable: bool,
 }
 
-/// Types of columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Bool,
-    I64,
-    U64,
-    U32,
-    F64,
-    Text,
-    Bytes,
-    /// Text that repeats: each one stands once in a batch.
-    Word,
-    /// Nanoseconds since 1970, UTC.
-    Time,
-    /// Nanoseconds.
-    Duration,
-}
-
-impl Kind {
-    /// As the interface writes it.
-    pub(crate) fn format(self) -> &'static CStr {
-        match self {
-            Self::Bool => c"b",
-            Self::I64 => c"l",
-            Self::U64 => c"L",
-            Self::U32 => c"I",
-            Self::F64 => c"g",
-            Self::Text => c"u",
-            Self::Bytes => c"z",
-            // The type of the indices.
-            Self::Word => c"i",
-            Self::Time => c"tsn:UTC",
-            Self::Duration => c"tDn",
-        }
-    }
-
-    pub(crate) fn is_dictionary(self) -> bool {
-        self == Self::Word
+/// As the interface writes a type.
+pub(crate) fn format(kind: Kind) -> &'static CStr {
+    match kind {
+        Kind::Bool => c"b",
+        Kind::Int => c"l",
+        Kind::Small => c"I",
+        Kind::Float => c"g",
+        Kind::Text | Kind::Json => c"u",
+        Kind::Bytes => c"z",
+        // The type of the indices.
+        Kind::Word => c"i",
+        Kind::Time => c"tsu:UTC",
     }
 }
 
@@ -59,6 +35,8 @@ pub(crate) struct Column {
     nulls: usize,
     /// One bit a value, once there is one without.
     validity: Option<Vec<u8>>,
+    /// The first number that it cannot hold: it has a null in its place.
+    too_large: Option<u64>,
 }
 
 /// Values.
@@ -74,9 +52,9 @@ impl Data {
     fn new(kind: Kind) -> Self {
         match kind {
             Kind::Bool => Self::Bits(Vec::new()),
-            Kind::U32 => Self::Words4(Vec::new()),
-            Kind::I64 | Kind::U64 | Kind::F64 | Kind::Time | Kind::Duration => Self::Words8(Vec::new()),
-            Kind::Text | Kind::Bytes => Self::Var { offsets: vec![0], bytes: Vec::new() },
+            Kind::Small => Self::Words4(Vec::new()),
+            Kind::Int | Kind::Float | Kind::Time => Self::Words8(Vec::new()),
+            Kind::Text | Kind::Json | Kind::Bytes => Self::Var { offsets: vec![0], bytes: Vec::new() },
             Kind::Word => Self::Dictionary {
                 indices: Vec::new(),
                 values: Box::new(Self::new(Kind::Text)),
@@ -119,7 +97,7 @@ impl Data {
 
 impl Column {
     pub(crate) fn new(kind: Kind) -> Self {
-        Self { data: Data::new(kind), len: 0, nulls: 0, validity: None }
+        Self { data: Data::new(kind), len: 0, nulls: 0, validity: None, too_large: None }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -144,6 +122,10 @@ impl Column {
             },
             _ => 0,
         }
+    }
+
+    pub(crate) fn too_large(&self) -> Option<u64> {
+        self.too_large
     }
 
     fn is_there(&mut self, is_there: bool) {
@@ -191,6 +173,20 @@ impl Column {
             words.push(value);
         }
         self.is_there(true);
+    }
+
+    pub(crate) fn int(&mut self, value: i64) {
+        self.bits(value.cast_unsigned());
+    }
+
+    pub(crate) fn unsigned(&mut self, value: u64) {
+        match i64::try_from(value) {
+            Ok(value) => self.int(value),
+            Err(_) => {
+                self.too_large.get_or_insert(value);
+                self.null();
+            }
+        }
     }
 
     pub(crate) fn text(&mut self, value: &str) {

@@ -9,7 +9,9 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;
 
-use super::column::{Column, Data, Field};
+use silverpoint_formats::columns::{Kind, SCHEMA_KEY, SCHEMA_VERSION};
+
+use super::column::{Column, Data, Field, format};
 
 /// A type, with name and children.
 #[repr(C)]
@@ -75,6 +77,7 @@ pub(crate) trait Batches: Send {
 struct SchemaParts {
     _format: CString,
     _name: CString,
+    metadata: Vec<u8>,
     children: Vec<*mut ArrowSchema>,
     dictionary: *mut ArrowSchema,
 }
@@ -95,10 +98,15 @@ impl ArrowSchema {
     /// Of a batch with these columns.
     pub(crate) fn of(fields: &[Field]) -> Self {
         let children = fields.iter().map(|field| {
-            let dictionary = field.kind.is_dictionary().then(|| Self::new(c"u", "", false, Vec::new(), None));
-            Self::new(field.kind.format(), &field.name, field.is_nullable, Vec::new(), dictionary)
+            let dictionary = (field.kind == Kind::Word).then(|| Self::new(c"u", "", false, Vec::new(), None));
+            Self::new(format(field.kind), &field.name, field.is_nullable, Vec::new(), dictionary)
         });
-        Self::new(c"+s", "", false, children.collect(), None)
+        let mut schema = Self::new(c"+s", "", false, children.collect(), None);
+        // SAFETY: `new` has made the parts, which nobody else knows yet; moving a vector does not move what it holds.
+        let parts = unsafe { &mut *schema.private_data.cast::<SchemaParts>() };
+        parts.metadata = metadata(&[(SCHEMA_KEY, SCHEMA_VERSION)]);
+        schema.metadata = parts.metadata.as_ptr().cast();
+        schema
     }
 
     fn new(
@@ -117,6 +125,7 @@ impl ArrowSchema {
             dictionary: dictionary.map_or(ptr::null_mut(), boxed),
             _format: format,
             _name: name,
+            metadata: Vec::new(),
         });
         Self {
             format: parts._format.as_ptr(),
@@ -130,6 +139,16 @@ impl ArrowSchema {
             ..Self::EMPTY
         }
     }
+}
+
+/// As the interface writes it: the number of pairs, then the length of each text before it.
+fn metadata(pairs: &[(&str, &str)]) -> Vec<u8> {
+    let mut bytes = (pairs.len() as i32).to_ne_bytes().to_vec();
+    for text in pairs.iter().flat_map(|(key, value)| [key, value]) {
+        bytes.extend((text.len() as i32).to_ne_bytes());
+        bytes.extend(text.as_bytes());
+    }
+    bytes
 }
 
 /// Gives back what a schema points to.

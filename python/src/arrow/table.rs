@@ -7,13 +7,15 @@ use std::time::Duration;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
+use silverpoint_formats::columns::{
+    Column as Of, Kind, RECORD, kind_of, micros, name_beside, name_of, ns_of, too_large,
+};
 use silverpoint_formats::json::{self, Stack};
 use silverpoint_formats::tracefile::{What, cause_name};
-use silverpoint_wire::level::Kind as SiteKind;
 use silverpoint_wire::signature::Type;
 
 use super::argument::{self, Room};
-use super::column::{Column, Field, Kind};
+use super::column::{Column, Field};
 use super::ffi::{self, ArrowArrayStream, ArrowSchema};
 use crate::fault::Fault;
 use crate::record::with_message;
@@ -29,54 +31,38 @@ const ARGUMENTS_MAX: usize = 400;
 /// Between two looks at whoever reads.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Columns of records: name, type, whether there may be none.
-const RECORD: &[(&str, Kind, bool)] = &[
-    ("time", Kind::Time, false),
-    ("level", Kind::Word, false),
-    ("severity", Kind::U32, false),
-    ("kind", Kind::Word, false),
-    ("category", Kind::Word, true),
-    ("name", Kind::Word, true),
-    ("message", Kind::Text, false),
-    ("template", Kind::Word, true),
-    ("file", Kind::Word, true),
-    ("line", Kind::U32, true),
-    ("function", Kind::Word, true),
-    ("process", Kind::Word, false),
-    ("pid", Kind::U32, false),
-    ("tid", Kind::U32, false),
-    ("thread", Kind::Word, false),
-    ("duration", Kind::Duration, true),
-    ("args", Kind::Text, true),
-    ("context", Kind::Text, true),
+/// Columns of spans.
+const SPAN: &[Of] = &[
+    of("begin", Kind::Time, false),
+    of("begin_ns", Kind::Int, false),
+    of("end", Kind::Time, true),
+    of("end_ns", Kind::Int, true),
+    of("duration_ns", Kind::Int, true),
+    of("name", Kind::Word, false),
+    of("kind", Kind::Word, false),
+    of("level", Kind::Word, false),
+    of("severity", Kind::Small, false),
+    of("category", Kind::Word, true),
+    of("file", Kind::Word, true),
+    of("line", Kind::Small, true),
+    of("function", Kind::Word, true),
+    of("process", Kind::Word, false),
+    of("pid", Kind::Small, false),
+    of("tid", Kind::Small, false),
+    of("thread", Kind::Word, false),
+    of("id", Kind::Int, false),
+    of("parent", Kind::Int, true),
+    of("args", Kind::Json, true),
+    of("context", Kind::Json, true),
 ];
 
-/// Columns of spans.
-const SPAN: &[(&str, Kind, bool)] = &[
-    ("begin", Kind::Time, false),
-    ("end", Kind::Time, true),
-    ("duration", Kind::Duration, true),
-    ("name", Kind::Word, false),
-    ("kind", Kind::Word, false),
-    ("level", Kind::Word, false),
-    ("severity", Kind::U32, false),
-    ("category", Kind::Word, true),
-    ("file", Kind::Word, true),
-    ("line", Kind::U32, true),
-    ("function", Kind::Word, true),
-    ("process", Kind::Word, false),
-    ("pid", Kind::U32, false),
-    ("tid", Kind::U32, false),
-    ("thread", Kind::Word, false),
-    ("id", Kind::U64, false),
-    ("parent", Kind::U64, true),
-    ("args", Kind::Text, true),
-    ("context", Kind::Text, true),
-];
+const fn of(name: &'static str, kind: Kind, is_nullable: bool) -> Of {
+    Of { name, kind, is_nullable }
+}
 
 /// What a table has rows of.
 trait Shown: Weighed + Sized {
-    const COLUMNS: &'static [(&'static str, Kind, bool)];
+    const COLUMNS: &'static [Of];
     const READ: Read<Self>;
     /// The record whose arguments are shown, when it has those of its site.
     fn arguments(&self) -> Option<&Row>;
@@ -96,6 +82,13 @@ struct Texts {
 fn nullable(column: &mut Column, value: Option<&str>) {
     match value {
         Some(text) => column.word(text),
+        None => column.null(),
+    }
+}
+
+fn number(column: &mut Column, value: Option<u64>) {
+    match value {
+        Some(value) => column.unsigned(value),
         None => column.null(),
     }
 }
@@ -120,19 +113,9 @@ fn common(row: &Row, site: Option<&Arc<SiteData>>, name: &str, column: &mut Colu
         "tid" => column.u32(row.tid),
         "thread" => column.word(&row.thread),
         "args" => {
+            let Kept::Record { site, args, .. } = &row.what else { return column.null() };
             room.text.clear();
-            match &row.what {
-                Kept::Record { site, args, .. } => {
-                    json::push_args(&mut room.text, &mut room.stack, &site.site, args);
-                }
-                Kept::Loss { cause, count, span_ns } => {
-                    let cause = cause_name(*cause);
-                    room.text = format!("{{\"cause\":\"{cause}\",\"count\":{count},\"span_ns\":{span_ns}}}");
-                }
-                Kept::Stall { cause, .. } => room.text = format!("{{\"cause\":\"{}\"}}", cause_name(*cause)),
-                Kept::Unknown { site_id, .. } => room.text = format!("{{\"site\":{site_id}}}"),
-                Kept::SpanEnd { .. } => return column.null(),
-            }
+            json::push_args(&mut room.text, &mut room.stack, &site.site, args);
             column.text(&room.text);
         }
         "context" => match &row.context {
@@ -144,7 +127,7 @@ fn common(row: &Row, site: Option<&Arc<SiteData>>, name: &str, column: &mut Colu
 }
 
 impl Shown for Row {
-    const COLUMNS: &'static [(&'static str, Kind, bool)] = RECORD;
+    const COLUMNS: &'static [Of] = &RECORD;
     const READ: Read<Self> = source::rows;
 
     fn arguments(&self) -> Option<&Row> {
@@ -157,17 +140,18 @@ impl Shown for Row {
 
     fn put(&self, name: &str, column: &mut Column, room: &mut Texts) {
         match name {
-            "time" => column.bits(self.wall_ns.cast_unsigned()),
+            "time" => column.int(micros(self.wall_ns)),
+            "time_ns" => column.int(self.wall_ns),
             "kind" => column.word(self.kind()),
-            "name" => {
-                let is_named =
-                    |data: &&Arc<SiteData>| !matches!(data.site.kind(), SiteKind::Log | SiteKind::Stream);
-                let site = self.site().filter(is_named);
-                nullable(column, site.map(|data| data.site.description.template.as_str()));
-            }
-            "duration" => match self.duration_ns() {
-                Some(ns) => column.bits(ns),
-                None => column.null(),
+            "name" => nullable(column, self.site().and_then(|data| name_of(&data.site))),
+            "duration_ns" => number(column, self.duration_ns()),
+            "cause" => match &self.what {
+                Kept::Loss { cause, .. } | Kept::Stall { cause, .. } => column.word(cause_name(*cause)),
+                _ => column.null(),
+            },
+            "count" => match &self.what {
+                Kept::Loss { count, .. } => number(column, Some(*count)),
+                _ => column.null(),
             },
             _ => common(self, self.site(), name, column, room),
         }
@@ -175,7 +159,7 @@ impl Shown for Row {
 }
 
 impl Shown for SpanRow {
-    const COLUMNS: &'static [(&'static str, Kind, bool)] = SPAN;
+    const COLUMNS: &'static [Of] = SPAN;
     const READ: Read<Self> = spans::read;
 
     fn arguments(&self) -> Option<&Row> {
@@ -188,22 +172,21 @@ impl Shown for SpanRow {
 
     fn put(&self, name: &str, column: &mut Column, room: &mut Texts) {
         match name {
-            "begin" => column.bits(self.begin_ns.cast_unsigned()),
+            "begin" => column.int(micros(self.begin_ns)),
+            "begin_ns" => column.int(self.begin_ns),
             "end" => match self.end_ns {
-                Some(ns) => column.bits(ns.cast_unsigned()),
+                Some(ns) => column.int(micros(ns)),
                 None => column.null(),
             },
-            "duration" => match self.duration_ns {
-                Some(ns) => column.bits(ns),
+            "end_ns" => match self.end_ns {
+                Some(ns) => column.int(ns),
                 None => column.null(),
             },
+            "duration_ns" => number(column, self.duration_ns),
             "name" => column.word(&self.site.site.description.template),
             "kind" => column.word(self.kind()),
-            "id" => column.bits(self.id),
-            "parent" => match self.parent {
-                Some(id) => column.bits(id),
-                None => column.null(),
-            },
+            "id" => number(column, Some(self.id)),
+            "parent" => number(column, self.parent),
             _ => common(&self.row, Some(&self.site), name, column, room),
         }
     }
@@ -217,8 +200,8 @@ struct Shape {
     own: usize,
     /// Only of this name.
     name: Option<String>,
-    /// By the argument: its column.
-    arguments: HashMap<String, usize>,
+    /// By the argument: its columns, two of a time.
+    arguments: HashMap<String, Vec<usize>>,
 }
 
 /// How an argument is called where it has no name.
@@ -234,44 +217,49 @@ impl Shape {
         name: Option<String>,
         columns: Option<Vec<String>>,
     ) -> PyResult<Self> {
-        let mut fields: Vec<Field> = T::COLUMNS
-            .iter()
-            .map(|(name, kind, is_nullable)| Field {
-                name: (*name).to_owned(),
-                kind: *kind,
-                is_nullable: *is_nullable,
-            })
-            .collect();
-        let mut typed = match &name {
+        // An event is no loss.
+        let is_shown = |of: &&Of| name.is_none() || !matches!(of.name, "cause" | "count");
+        let field = |of: &Of| Field { name: of.name.to_owned(), kind: of.kind, is_nullable: of.is_nullable };
+        let mut fields: Vec<Field> = T::COLUMNS.iter().filter(is_shown).map(field).collect();
+        let found = match &name {
             Some(name) => {
                 let found = py.detach(|| arguments_of(source, wanted, name));
                 found.map_err(|fault| fault.raise(py))?
             }
             None => Vec::new(),
         };
-        // An argument that is called as a column is has another name here.
-        let is_taken = |name: &str| T::COLUMNS.iter().any(|(known, ..)| *known == name);
-        let shown = |name: &str| if is_taken(name) { format!("{name}_") } else { name.to_owned() };
+        let mut typed: Vec<(String, Field)> = Vec::new();
+        for (argument, kind) in found {
+            let is_taken = |name: &str| {
+                let all = fields.iter().chain(typed.iter().map(|(_, field)| field));
+                all.into_iter().any(|field| field.name.eq_ignore_ascii_case(name))
+            };
+            let name = name_beside(&argument, kind, is_taken);
+            if kind == Kind::Time {
+                let time = Field { name: name.clone(), kind, is_nullable: true };
+                typed.push((argument.clone(), time));
+                typed.push((argument, Field { name: ns_of(&name), kind: Kind::Int, is_nullable: true }));
+            } else {
+                typed.push((argument, Field { name, kind, is_nullable: true }));
+            }
+        }
         if let Some(columns) = columns {
-            let known: Vec<String> = fields
-                .iter()
-                .map(|f| f.name.clone())
-                .chain(typed.iter().map(|(name, _)| shown(name)))
-                .collect();
-            if let Some(odd) = columns.iter().find(|column| !known.contains(column)) {
+            let all = fields.iter().chain(typed.iter().map(|(_, field)| field));
+            let known: Vec<&str> = all.map(|field| field.name.as_str()).collect();
+            if let Some(odd) = columns.iter().find(|column| !known.contains(&column.as_str())) {
                 return Err(PyValueError::new_err(format!(
                     "there is no column '{odd}': {}",
                     known.join(", ")
                 )));
             }
             fields.retain(|field| columns.contains(&field.name));
-            typed.retain(|(name, _)| columns.contains(&shown(name)));
+            typed.retain(|(_, field)| columns.contains(&field.name));
         }
         let own = fields.len();
-        let mut arguments = HashMap::new();
-        for (name, kind) in typed {
-            arguments.insert(name.clone(), fields.len());
-            fields.push(Field { name: shown(&name), kind, is_nullable: true });
+        let mut arguments: HashMap<String, Vec<usize>> = HashMap::new();
+        for (argument, field) in typed {
+            arguments.entry(argument).or_default().push(fields.len());
+            fields.push(field);
         }
         Ok(Self { fields, own, name, arguments })
     }
@@ -286,7 +274,7 @@ fn arguments_of(source: &Source, wanted: &Wanted, name: &str) -> Result<Vec<(Str
         }
         for (at, ty) in site.types.iter().enumerate() {
             let name = site.names.get(at).cloned().unwrap_or_else(|| place(at));
-            let kind = argument::kind_of(ty);
+            let kind = kind_of(ty);
             match found.iter().position(|(known, _)| *known == name) {
                 Some(at) => found[at].1 = argument::common(found[at].1, kind),
                 None if found.len() < ARGUMENTS_MAX => found.push((name, kind)),
@@ -311,8 +299,8 @@ fn arguments_of(source: &Source, wanted: &Wanted, name: &str) -> Result<Vec<(Str
 struct Filler<T> {
     shape: Shape,
     batches: Batches<T>,
-    /// By the address of a site: column and type of each argument.
-    plans: HashMap<usize, Vec<(Option<usize>, Type)>>,
+    /// By the address of a site: columns and type of each argument.
+    plans: HashMap<usize, Vec<(Vec<usize>, Type)>>,
     /// Sites whose plans there are: so that an address means the same site.
     sites: Vec<Arc<SiteData>>,
     texts: Texts,
@@ -335,21 +323,22 @@ impl<T: Shown> Filler<T> {
                 let shape = &self.shape;
                 let column = |at: usize| {
                     let name = site.site.names.get(at).cloned().unwrap_or_else(|| place(at));
-                    shape.arguments.get(&name).copied()
+                    shape.arguments.get(&name).cloned().unwrap_or_default()
                 };
                 site.site.types.iter().enumerate().map(|(at, ty)| (column(at), ty.clone())).collect()
             });
             let mut at = 0;
-            for (column, ty) in plan {
-                let end = match column {
+            for (places, ty) in plan {
+                let mut end = None;
+                for index in places {
+                    let column = &mut arguments[*index - self.shape.own];
                     // One that a site has twice counts once.
-                    Some(index) if arguments[*index - self.shape.own].len() == before => {
+                    if column.len() == before {
                         let kind = self.shape.fields[*index].kind;
-                        let column = &mut arguments[*index - self.shape.own];
-                        argument::push(column, kind, ty, args, at, &mut self.room)
+                        end = Some(argument::push(column, kind, ty, args, at, &mut self.room));
                     }
-                    _ => silverpoint_wire::value::skip(ty, args, at).ok(),
-                };
+                }
+                let end = end.unwrap_or_else(|| silverpoint_wire::value::skip(ty, args, at).ok());
                 let Some(end) = end else { break };
                 at = end;
             }
@@ -388,6 +377,12 @@ impl<T: Shown> ffi::Batches for Filler<T> {
                     self.put(item, &mut columns);
                     rows += 1;
                 }
+            }
+        }
+        for (field, column) in self.shape.fields.iter().zip(&columns) {
+            if let Some(value) = column.too_large() {
+                let why = too_large(&field.name, value);
+                return Err(format!("{why}; choose others by columns=…, 'args' has it"));
             }
         }
         Ok((rows > 0).then_some((rows, columns)))
