@@ -31,7 +31,7 @@ pub enum Kind {
     Text,
     /// Texts that repeat.
     Word,
-    /// Whatever has parts, as JSON.
+    /// A value with parts, as JSON.
     Json,
 }
 
