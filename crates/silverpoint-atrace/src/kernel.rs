@@ -13,7 +13,7 @@ pub fn is_enabled(tag: Tag) -> bool {
     state::outputs(tag.bits()).marker()
 }
 
-/// As [`crate::begin`]. True: the kernel was told, and [`end`] is owed to it.
+/// As [`crate::begin`]. True: it was written to the kernel, and [`end`] must follow.
 #[must_use = "who has begun has to end"]
 pub fn begin(tag: Tag, name: &str) -> bool {
     let is_told = is_enabled(tag);
@@ -28,7 +28,7 @@ pub fn end() {
     write(b'E', &[], None);
 }
 
-/// As [`crate::async_begin`]. True: the kernel was told, and [`async_end`] is owed to it.
+/// As [`crate::async_begin`]. True: it was written to the kernel, and [`async_end`] must follow.
 #[must_use = "who has begun has to end"]
 pub fn async_begin(tag: Tag, name: &str, cookie: i32) -> bool {
     let is_told = is_enabled(tag);
@@ -50,7 +50,7 @@ pub fn instant(tag: Tag, name: &str) {
     }
 }
 
-/// A cookie for a stretch that may end in another thread: another one each time, whoever asks.
+/// A cookie for an interval that may end in another thread: a different one each time, for all callers.
 #[inline]
 pub fn new_cookie() -> i32 {
     static COOKIES: AtomicI32 = AtomicI32::new(1);

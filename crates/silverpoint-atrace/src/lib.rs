@@ -12,12 +12,15 @@
 //! draw(1);
 //! ```
 //!
-//! **Outputs**, also both at once: the kernel's `trace_marker`, written as Android writes it, for Perfetto, systrace and `atrace`; and Silverpoint's rings, where a call costs a hundredth
-//! of that, survives the death of the process, and lies on one timeline with all other records.
+//! **Outputs**, also both at once. One is the kernel's `trace_marker`, written as Android writes it, for
+//! Perfetto, systrace and `atrace`. The other is Silverpoint's rings. A call there costs a hundredth of that,
+//! survives the death of the process, and lies on one timeline with all other records.
 //!
-//! **What is enabled.** The kernel's output by properties of Android's names ([`enabled_tags`]): variables of the environment, or lines of the file that
-//! `SILVERPOINT_ATRACE_PROPERTIES` names, which is read again when it changes. The rings' by Silverpoint's directives: category `atrace::app` and the like; where
-//! properties are set, only tags that they enable. A tag that is off costs a load and a comparison.
+//! **What is enabled.** Properties of Android's names ([`enabled_tags`]) enable the kernel's output. They are
+//! variables of the environment, or lines of the file that `SILVERPOINT_ATRACE_PROPERTIES` names, which is
+//! read again when it changes. Silverpoint's directives enable the rings: category `atrace::app` and the
+//! like; where properties are set, only tags that they enable. A tag that is off costs a load and a
+//! comparison.
 #![forbid(unsafe_code)]
 
 pub mod kernel;
@@ -52,8 +55,9 @@ pub fn is_in_ring(tag: Tag) -> bool {
 
 /// All tags that are enabled, as bits.
 ///
-/// `debug.atrace.tags.enableflags` is the mask; `debug.atrace.app_number` programs, `debug.atrace.app_0` and so on, have the tag [`Tag::APP`], too: by the name that they were called by, its last
-/// part, or `*`.
+/// `debug.atrace.tags.enableflags` is the mask. The programs in `debug.atrace.app_0` and so on,
+/// `debug.atrace.app_number` of them, also have the tag [`Tag::APP`]. They are compared with the name that
+/// the program was called by, its last part, or `*`.
 pub fn enabled_tags() -> u64 {
     state::enabled()
 }
@@ -88,8 +92,9 @@ fn begin_marked(outputs: Outputs, tag: Tag, name: &str) {
     ring::open_marked(begun);
 }
 
-/// Ends the stretch that the calling thread has begun last, in the outputs that it was begun in: one whose tag goes to the kernel only since is no end there of another. (As on Android
-/// nothing is done while the tag is off: what has to end in any case is a [`scope`].)
+/// Ends the last interval that the calling thread has begun, in the outputs in which it was begun. A tag that
+/// goes to the kernel only since then ends no other interval there. (As on Android nothing is done while the
+/// tag is off: for an unconditional end use a [`scope`].)
 #[inline]
 pub fn end(tag: Tag) {
     let outputs = state::outputs(tag.bits());
@@ -106,7 +111,7 @@ fn end_enabled(outputs: Outputs) {
     let _ = ring::end();
 }
 
-/// Where nothing was begun, the kernel is told as on Android.
+/// Where nothing was begun, the kernel gets the end as on Android.
 #[inline(never)]
 fn end_marked() {
     if !ring::end() {
@@ -276,7 +281,8 @@ pub struct AsyncScope {
     in_ring: bool,
 }
 
-/// Begins an asynchronous stretch of time, with a cookie of its own, that ends when its guard is dropped, in whatever thread, and whatever was switched since.
+/// Begins an asynchronous interval, with a cookie of its own. It ends when its guard is dropped, in any
+/// thread, even if tags were switched since.
 #[inline]
 pub fn async_scope(tag: Tag, name: &'static str) -> AsyncScope {
     let outputs = state::outputs(tag.bits());

@@ -7,7 +7,7 @@
 
 use std::cell::{Cell, RefCell};
 
-/// Bytes of a message at most: what Android writes, and what every kernel takes in one piece.
+/// Most bytes of a message: what Android writes, and what every kernel accepts in one piece.
 pub(crate) const MOST: usize = 1023;
 
 /// Bytes of a track's name at most, in all of its messages: what begins is what ends. It leaves some for the name behind it.
@@ -63,7 +63,7 @@ impl<const N: usize> Message<N> {
         message
     }
 
-    /// The same, over whatever it was.
+    /// The same, over any earlier contents.
     pub(crate) fn fill(&mut self, letter: u8, process: u32, names: &[&str], number: Option<i64>) {
         let (text, len) = PROCESS.with(|known| match known.get() {
             (text, len, of) if of == process => (text, len),

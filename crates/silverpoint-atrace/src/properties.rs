@@ -78,7 +78,7 @@ impl Properties<'_> {
     }
 }
 
-/// What is in a file, as far as it can be read. (Nobody waits for what writes into a pipe.)
+/// The contents of a file, as far as they can be read. (The writer of a pipe is not waited for.)
 fn text_of(file: &Path) -> Option<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
     let open = fs::File::from(rustix::fs::open(file, flags, Mode::empty()).ok()?);
@@ -110,8 +110,9 @@ fn trim(text: &[u8]) -> &[u8] {
     &text[first..=last]
 }
 
-/// As Android reads it (strtoull with base 0): hexadecimal behind `0x`, octal behind `0`, else decimal, with a sign or not. `None` for what is no number, and for the largest one,
-/// which Android takes for an overflow.
+/// As Android reads it (strtoull with base 0): hexadecimal after `0x`, octal after `0`, otherwise decimal,
+/// with a sign or not. `None` for an invalid number, and for the largest one, which Android takes for an
+/// overflow.
 fn number(text: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(text).ok()?;
     let (is_negative, text) = match text.strip_prefix('-') {
@@ -230,7 +231,8 @@ mod tests {
         fs::remove_dir_all(place).unwrap();
     }
 
-    /// The environment comes from who has less than the program: it says nothing there, under whatever name.
+    /// The environment comes from a caller with fewer privileges than the program: it is ignored, under any
+    /// name.
     #[test]
     fn a_privileged_program_reads_no_properties() {
         const ROLE: &str = "SILVERPOINT_ATRACE_PRIVILEGED";

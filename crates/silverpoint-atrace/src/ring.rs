@@ -1,5 +1,5 @@
-//! Into the rings of Silverpoint: each kind of call and name is a site of the category `atrace::TAG`, so that directives, readers and converters know them as
-//! spans, async spans, counters and instants of their own.
+//! Output to the rings of Silverpoint. Each kind of call and name is a site of the category `atrace::TAG`. So
+//! directives, readers and converters treat them as spans, async spans, counters and instants of their own.
 
 use std::cell::{Cell, RefCell};
 
@@ -279,7 +279,7 @@ const NEAR: usize = 32;
 /// Begins that one thread may leave open; the ends of further ones are lost, and counted.
 const MOST_OPEN: usize = 10_000;
 
-/// In a begin's site: the kernel was told of it, so that it is told of the end, too.
+/// In a begin's site: it was also written to the kernel, so its end must be, too.
 const MARKED: u32 = 1 << 31;
 
 thread_local! {
@@ -294,7 +294,7 @@ pub(crate) fn begin(tag: Tag, name: &str) {
     open(record_words(&SPAN, tag, name, []));
 }
 
-/// Notes a begin that the kernel was told of.
+/// Notes a begin that was written to the kernel.
 #[inline(always)]
 pub(crate) fn open_marked((site, ticks): (u32, u64)) {
     open((site | MARKED, ticks));
@@ -340,7 +340,7 @@ fn make_room(far: &RefCell<Vec<(u32, u64)>>, wanted: usize) {
     drop(smaller);
 }
 
-/// Ends the last where it was begun, whatever was switched since. False: of the last nothing is known.
+/// Ends the last where it was begun, even if tags were switched since. False: nothing is known of the last.
 #[inline(always)]
 pub(crate) fn end() -> bool {
     OPEN.with(|open| {
@@ -366,7 +366,7 @@ fn end_span(site: u32, begun: u64) {
     }
 }
 
-/// Of one that the kernel was told of, or that is not in the ring.
+/// For one that was written to the kernel, or that is not in the ring.
 #[inline(never)]
 fn end_otherwise(site: u32, begun: u64, depth: usize) -> bool {
     if site & MARKED != 0 {

@@ -84,15 +84,15 @@ fn first(mask: u64) -> Outputs {
     Outputs(OUTPUTS.load(Ordering::Relaxed) & mask)
 }
 
-/// Who is told of changes, in a list without a lock.
+/// The receivers of changes, in a list without a lock.
 struct Tell {
     tell: fn(),
     next: Published<Tell>,
 }
 static TELL: Published<Tell> = Published::new();
 
-/// Calls `tell` each time that other tags are enabled than before, in the thread that has noticed; the same function once, however often it is given. For facades that remember
-/// what is off.
+/// Calls `tell` each time that the enabled tags have changed, in the thread that has noticed it. The same
+/// function is called once, however often it is registered. For facades that remember what is off.
 pub fn on_change(tell: fn()) {
     let _ = enabled();
     let mut place = &TELL;
@@ -155,7 +155,8 @@ fn file() -> Option<&'static Path> {
 /// Where messages for the kernel go.
 pub(crate) struct Marker {
     path: PathBuf,
-    /// The last one is written. The program may close a descriptor, and open a file of its own under the number: then the marker is opened again, and that one is left alone.
+    /// The last one is written. The program may close a descriptor, and open a file of its own under the
+    /// number. Then the marker is opened again, and that file is left alone.
     files: [OnceLock<OwnedFd>; REOPENED],
     current: AtomicUsize,
     identity: (u64, u64),

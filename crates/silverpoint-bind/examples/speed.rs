@@ -70,7 +70,7 @@ fn main() {
     measure("write JSON", serde, orders.len(), || serde_json::to_string(&orders).unwrap().len());
     let json = silverpoint_bind::to_json(&orders);
     let theirs = serde_json::to_string(&orders).unwrap();
-    // The same values: whoever writes, the other reads them.
+    // The same values: each library reads what the other writes.
     assert_eq!(serde_json::from_str::<Vec<Order>>(&json).unwrap().len(), orders.len());
     assert_eq!(silverpoint_bind::from_json::<Vec<Order>>(theirs.as_bytes()).unwrap(), orders);
     measure("read JSON", ours, orders.len(), || {

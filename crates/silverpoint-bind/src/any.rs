@@ -3,7 +3,7 @@
 use crate::copy::BIGNUM_MAX;
 use crate::{CborSink, CborSource, Error, JsonSink, Put, Sink, Source, Take, copy};
 
-/// Whatever stands there, kept as CBOR.
+/// Any value, kept as CBOR.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Any(Vec<u8>);
 

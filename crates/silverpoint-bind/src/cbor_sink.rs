@@ -28,7 +28,7 @@ impl CborSink {
         self.out
     }
 
-    /// What has been written so far; whoever takes it away makes room for more.
+    /// What has been written so far; removing it makes room for more.
     pub fn bytes_mut(&mut self) -> &mut Vec<u8> {
         &mut self.out
     }

@@ -2,7 +2,7 @@
 
 use crate::{Error, Integer, Kind, Sink, Source};
 
-/// Copies the next value, whatever it is. Memory is that of the longest text; nesting is bounded by the source.
+/// Copies the next value of any kind. Memory is that of the longest text; nesting is bounded by the source.
 ///
 /// # Errors
 /// Those of the source. What was written then is unfinished.

@@ -29,7 +29,7 @@ impl JsonSink {
         self.out
     }
 
-    /// What has been written so far; whoever takes it away makes room for more.
+    /// What has been written so far; removing it makes room for more.
     pub fn text_mut(&mut self) -> &mut String {
         &mut self.out
     }

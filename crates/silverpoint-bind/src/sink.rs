@@ -9,7 +9,8 @@ pub struct Key {
     pub json: &'static str,
 }
 
-/// Takes one value: a scalar, or a container from its beginning to its end. The order of calls is that of the value; who breaks it gets output that nobody reads.
+/// Takes one value: a scalar, or a container from its beginning to its end. The order of calls is that of the
+/// value; with another order the output is useless.
 pub trait Sink {
     /// No value.
     fn null(&mut self);

@@ -168,7 +168,7 @@ pub trait Source {
     /// # Errors
     /// Broken input.
     fn next_pair(&mut self) -> Result<bool, Error>;
-    /// Passes over a value, whatever it is.
+    /// Skips a value of any kind.
     ///
     /// # Errors
     /// Broken input.

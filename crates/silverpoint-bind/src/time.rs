@@ -5,7 +5,8 @@ use std::fmt::Write;
 /// Seconds of 0000-01-01T00:00Z and of 10000-01-01T00:00Z: years have four digits.
 const RANGE: std::ops::Range<i64> = -62_167_219_200..253_402_300_800;
 
-/// Appends a date-time in UTC with nine digits of the second's fraction. What lies beyond the years 0 to 9999 is told as their first or last second.
+/// Appends a date-time in UTC with nine digits of the second's fraction. Times beyond the years 0 to 9999 are
+/// written as their first or last second.
 pub fn push(out: &mut String, seconds: i64, nanoseconds: u32) {
     let seconds = seconds.clamp(RANGE.start, RANGE.end - 1);
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));

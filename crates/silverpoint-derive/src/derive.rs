@@ -261,7 +261,8 @@ fn variants(home: &TokenStream, owner: &Owner<'_>, variants: &[&Variant]) -> Res
     })
 }
 
-/// The integer that an enum without data is recorded as: its `repr`, else the smallest that holds all discriminants, else `i64` where those are not literal.
+/// The integer that an enum without data is recorded as: its `repr`. Otherwise it is the smallest that holds
+/// all discriminants, or `i64` where those are not literal.
 fn representation(input: &DeriveInput, variants: &[&Variant]) -> Result<Ident> {
     const INTEGERS: [&str; 12] =
         ["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize"];

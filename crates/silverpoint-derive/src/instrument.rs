@@ -9,8 +9,10 @@
 //!                                                         }
 //! ```
 //!
-//! An `async fn` gets an async span, from its first poll to its end, for it may go on in another thread each time it waits. Each poll is a stretch of that span: what the function records lies in it. A
-//! function that gives a boxed future or an `impl Future` (`async_trait` makes those of `async` ones) gets one, too, from its call to the future's end.
+//! An `async fn` gets an async span, from its first poll to its end, because it may continue in another
+//! thread each time it waits. Each poll is a part of that span: what the function records lies in it. A
+//! function that gives a boxed future or an `impl Future` gets one, too, from its call to the future's end.
+//! (`async_trait` makes such functions.)
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -48,7 +50,7 @@ struct Options {
     error: Option<Told>,
 }
 
-/// What is told of a function's result.
+/// What is recorded of a function's result.
 struct Told {
     shown: Shown,
     /// None: that of the function; of an error, error.
@@ -58,7 +60,7 @@ struct Told {
 /// What a function without `async` gives that is a future.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Given {
-    /// `Pin<Box<dyn Future>>`, by whatever name.
+    /// `Pin<Box<dyn Future>>`, by any name.
     Boxed,
     /// `impl Future`.
     Plain,
@@ -375,7 +377,8 @@ impl Function {
         }
     }
 
-    /// What an async block begins with: it says what the block gives before the body is looked at, so that the body's values become that type (`Ok(Box::new(file))` a `Box<dyn Read>`).
+    /// The begin of an async block. It states the type of the block's result before the body is read, so that
+    /// the body's values become that type (`Ok(Box::new(file))` a `Box<dyn Read>`).
     fn typed(&self) -> Option<TokenStream> {
         let given = Ident::new("__given", Span::mixed_site());
         self.output().map(|kind| {
@@ -402,7 +405,7 @@ impl Function {
         }
     }
 
-    /// The body, and what it comes to told.
+    /// The body, and the recording of its result.
     fn told(&self, options: &Options, name: &str) -> Result<TokenStream> {
         let Self { signature, body, .. } = self;
         let home = &options.home;
@@ -530,13 +533,13 @@ fn words_of(tokens: TokenStream, words: &mut Vec<String>) {
     }
 }
 
-/// Whether the first bound of `impl …` is `Future`, by whatever path.
+/// Whether the first bound of `impl …` is `Future`, by any path.
 fn names_future(words: &[String]) -> bool {
     let path = ["std", "core", "futures", "future"];
     words.iter().find(|word| !path.contains(&word.as_str())).is_some_and(|word| word == "Future")
 }
 
-/// Whether a body is `Box::pin(async move { … })` and nothing else, by whatever path.
+/// Whether a body is `Box::pin(async move { … })` and nothing else, by any path.
 fn is_pinned_block(body: TokenStream) -> bool {
     let tokens: Vec<TokenTree> = body.into_iter().collect();
     let [path @ .., TokenTree::Group(group)] = &tokens[..] else { return false };

@@ -25,8 +25,10 @@ use proc_macro::TokenStream;
 ///
 /// A struct becomes a record; its tuple fields are named `0`, `1` …. An enum without data becomes an enumeration with labels, one with
 /// data a variant of records. `#[trace(skip)]` leaves a field out; `#[trace(rename = "name")]` gives a
-/// field, a variant or the type another name. `#[trace(recursive)]` on a type that contains itself (a tree, a list of nodes): its signature would have no end,
-/// so a value is recorded as one item that carries its types itself, down to a depth of 8. Of types that contain each other, one has to have it. `#[trace(crate = path)]` on the type says where the crate `silverpoint` is, when it has been renamed.
+/// field, a variant or the type another name. `#[trace(recursive)]` is for a type that contains itself (a
+/// tree, a list of nodes), whose signature would have no end. Its value is recorded as one item that carries
+/// its types itself, down to a depth of 8. Of types that contain each other, one must have it. `#[trace(crate
+/// = path)]` on the type gives the path of the crate `silverpoint`, when it has been renamed.
 #[proc_macro_derive(Trace, attributes(trace))]
 pub fn derive_trace(input: TokenStream) -> TokenStream {
     derive::expand(syn::parse_macro_input!(input as syn::DeriveInput))
@@ -36,8 +38,9 @@ pub fn derive_trace(input: TokenStream) -> TokenStream {
 
 /// Makes a type's values readable from and writable to JSON and CBOR, by its names in traces: for `silverpoint-bind`, which documents it.
 ///
-/// A struct is an object, of one unnamed field that field's value, of several an array; an enum without data its name, with data an object of the variant's name and its value
-/// (`spec/bind.md`). What `#[trace(rename = "name")]` and `#[trace(skip)]` say counts here, too.
+/// A struct is an object; one with one unnamed field is that field's value, one with several is an array. An
+/// enum without data is its name; with data it is an object of the variant's name and its value
+/// (`spec/bind.md`). `#[trace(rename = "name")]` and `#[trace(skip)]` apply here, too.
 ///
 /// | attribute | effect |
 /// |---|---|
@@ -62,7 +65,8 @@ pub fn derive_bind(input: TokenStream) -> TokenStream {
 /// ```
 ///
 /// The span has the name of the function and begins before its body; what the arguments' patterns bind is recorded, typed; `self` is not. An `async fn` gets an
-/// async span, from its first poll until it is done or dropped, whatever threads it runs in. Arguments are not looked at while the span is off.
+/// async span, from its first poll until it is done or dropped, in all its threads. Arguments are not read
+/// while the span is off.
 ///
 /// | option | effect |
 /// |---|---|

@@ -1,7 +1,9 @@
 //! `pthread_cancel` of a thread that is in one of our functions.
 //!
-//! The C library ends a cancelled thread by unwinding its stack from within a call of the system. Frames of Rust must not be unwound so: the process would end by SIGABRT, and a
-//! collector that is being started would be left half made. So a thread is not cancelled while it is here; it ends at its next point of cancellation.
+//! The C library ends a cancelled thread by unwinding its stack from within a system call. Frames of Rust
+//! must not be unwound this way. The process would end by SIGABRT, and a collector that is being started
+//! would stay half made. So a thread is not cancelled while it is here; it ends at its next point of
+//! cancellation.
 
 use std::ffi::c_int;
 use std::marker::PhantomData;

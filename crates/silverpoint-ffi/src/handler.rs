@@ -71,8 +71,8 @@ pub(crate) struct Handler {
     pub(crate) synchronous: Option<&'static AtomicBool>,
 }
 
-/// One behind the other, the last that was added first. They are added and never removed, without a lock: a process may be forked while another of its threads adds one, and the child has
-/// all that were added before.
+/// A list, the last added first. Handlers are added and never removed, without a lock. So a process may be
+/// forked while another of its threads adds one, and the child has all that were added before.
 struct Handlers(AtomicPtr<Added>);
 
 struct Added {
@@ -154,7 +154,8 @@ const NO_PATTERN: usize = usize::MAX;
 /// See logger.h.
 ///
 /// # Safety
-/// `event` is null, or was given to a handler that has not returned; `pattern` ends with a zero byte; `line` is null or has room for `size` bytes.
+/// `event` is null, or was given to a handler that has not returned. `pattern` ends with a zero byte. `line`
+/// is null or has room for `size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn silverpoint_event_line(
     event: *const CEvent,
@@ -245,7 +246,7 @@ pub(crate) fn add_to(mut config: Config) -> Config {
         }
         let give = move |event: Option<&Event<'_>>| match event {
             Some(event) => give(handler.call, handler.data, event),
-            // SAFETY: as whoever added the handler promises.
+            // SAFETY: as promised when the handler was added.
             None => unsafe { (handler.call)(null(), handler.data.0) },
         };
         config = config.sink(Sink::batch_handler(give).only(filter));
@@ -276,7 +277,7 @@ pub(crate) fn give(call: Call, data: Data, event: &Event<'_>) {
         context: CText::of(event.context.map_or("", |context| context.json())),
         own: std::ptr::from_ref(event).cast(),
     };
-    // SAFETY: as whoever added the handler promises; what the event refers to lives until the return.
+    // SAFETY: as promised when the handler was added; what the event refers to lives until the return.
     unsafe { call(&raw const event, data.0) };
 }
 

@@ -12,7 +12,7 @@ static LAST: AtomicPtr<Home> = AtomicPtr::new(null_mut());
 /// One for each process that starts a logger; never freed, as other threads may use it until the process is gone.
 pub(crate) struct Home {
     process: u32,
-    /// Whoever waits for it takes a share out of the lock: nobody else has to wait for that.
+    /// A thread that waits for it takes a share out of the lock: no other thread has to wait for that.
     logger: Mutex<Option<Arc<Logger>>>,
     /// What the last logger was asked to do, without the program's functions.
     config: Mutex<Option<Config>>,

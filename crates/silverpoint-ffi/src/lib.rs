@@ -1,9 +1,12 @@
 //! libsilverpoint: one logger a process, for C and C++. The interface is `cpp/include/silverpoint/logger.h`, which says what each function does; and readers of what was recorded (`reader`).
 //!
-//! No panic leaves a function, no function of the logger's keeps a pointer that it was given, and all may be called from any thread, but, except `silverpoint_reopen` and `silverpoint_drain_after_crash`, not from signal handlers.
+//! No panic leaves a function, and no function of the logger keeps a pointer that it was given. All may be
+//! called from any thread, but not from signal handlers, except `silverpoint_reopen` and
+//! `silverpoint_drain_after_crash`.
 //!
-//! A forked child has a copy of the logger's memory, but none of its threads, and a lock may be held by a thread that it has not. So all that there is lies
-//! behind one pointer, with the number of the process that it belongs to (`home`): another process neither waits for it nor ends it, and begins anew.
+//! A forked child has a copy of the logger's memory, but none of its threads, and one of those may hold a
+//! lock. So everything lies behind one pointer, with the id of its process (`home`). Another process neither
+//! waits for it nor ends it, and starts its own.
 
 mod cancel;
 mod handler;
@@ -255,8 +258,8 @@ fn at_exit() {
     std::hint::black_box(&LAST);
 }
 
-/// The very end, after all exit handlers, destructors of statics and the tracepoints' own: what those have recorded comes out too, but is not given to the program's functions,
-/// for what they use may be gone.
+/// The very end, after all exit handlers, destructors of statics and the tracepoints' own. Their records are
+/// delivered too, but not to functions of the program, because the data that these use may be gone.
 extern "C" fn at_last() {
     guarded(|| {
         let Some(home) = Home::own() else { return NOT_RUNNING };

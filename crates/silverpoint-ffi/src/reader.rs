@@ -201,7 +201,8 @@ fn no_pointer() -> ReadError {
 /// See reader.h.
 ///
 /// # Safety
-/// `paths` has `count` strings that end with a zero byte; `reader` is null or may be written; `error` is null or has room for `error_size` bytes.
+/// `paths` has `count` strings that end with a zero byte. `reader` is null or may be written. `error` is null
+/// or has room for `error_size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn silverpoint_reader_open(
     paths: *const *const c_char,
@@ -226,7 +227,8 @@ pub unsafe extern "C" fn silverpoint_reader_open(
 /// See reader.h.
 ///
 /// # Safety
-/// `targets` has `count` strings that end with a zero byte; `reader` is null or may be written; `error` is null or has room for `error_size` bytes.
+/// `targets` has `count` strings that end with a zero byte. `reader` is null or may be written. `error` is
+/// null or has room for `error_size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn silverpoint_reader_live(
     targets: *const *const c_char,
@@ -251,11 +253,11 @@ pub unsafe extern "C" fn silverpoint_reader_live(
 /// See reader.h.
 ///
 /// # Safety
-/// `reader` is null, or comes from one of the functions that open, and nobody uses it any more.
+/// `reader` is null, or comes from one of the functions that open, and is not used any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn silverpoint_reader_close(reader: *mut CReader) {
     if !reader.is_null() {
-        // SAFETY: `give` made it of a box, and nobody uses it any more.
+        // SAFETY: `give` made it of a box, and it is not used any more.
         let reader = unsafe { Box::from_raw(reader) };
         guarded(|| {
             drop(reader);
@@ -291,7 +293,8 @@ pub unsafe extern "C" fn silverpoint_filter_check(
 /// See reader.h.
 ///
 /// # Safety
-/// `reader` is null or an open one; `filter` is null or ends with a zero byte; `error` is null or has room for `error_size` bytes.
+/// `reader` is null or an open one. `filter` is null or ends with a zero byte. `error` is null or has room
+/// for `error_size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn silverpoint_reader_filter(
     reader: *const CReader,
@@ -382,11 +385,11 @@ pub extern "C" fn silverpoint_records_new() -> *mut CRecords {
 /// See reader.h.
 ///
 /// # Safety
-/// `records` is null, or comes from `silverpoint_records_new`, and nobody uses it any more.
+/// `records` is null, or comes from `silverpoint_records_new`, and is not used any more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn silverpoint_records_free(records: *mut CRecords) {
     if !records.is_null() {
-        // SAFETY: it was made of a box, and nobody uses it any more.
+        // SAFETY: it was made of a box, and is not used any more.
         drop(unsafe { Box::from_raw(records) });
     }
 }
@@ -394,7 +397,8 @@ pub unsafe extern "C" fn silverpoint_records_free(records: *mut CRecords) {
 /// See reader.h.
 ///
 /// # Safety
-/// `reader` is null or an open one; `records` is null or such, and nobody else uses it; `error` is null or has room for `error_size` bytes.
+/// `reader` is null or an open one. `records` is null or such, and no other thread uses it. `error` is null
+/// or has room for `error_size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn silverpoint_reader_read(
     reader: *const CReader,
@@ -408,7 +412,7 @@ pub unsafe extern "C" fn silverpoint_reader_read(
     let (reader, records) = unsafe { (reader.as_ref(), records.as_mut()) };
     let call = || {
         let (Some(reader), Some(records)) = (reader, records) else { return Err(told(no_pointer())) };
-        // Nothing refers to what the batch held, whatever happens.
+        // Nothing refers to the batch's contents any more, in any case.
         records.clear();
         reader.lock().read(from, most, &mut records.batch).map_err(told)?;
         records.fill();

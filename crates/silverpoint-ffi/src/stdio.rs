@@ -1,7 +1,8 @@
-//! Standard output of a program in C or C++: `stdout` has a buffer, which goes out where it is full when nobody looks, in the middle of a line.
+//! Standard output of a program in C or C++. `stdout` has a buffer, which is written when it is full, even in
+//! the middle of a line.
 //!
-//! So lines of the logger's go out while the stream is locked, at the end of a line, behind what it holds. Where a stream's buffer cannot be looked into (other libraries of C than
-//! glibc), they go past it.
+//! So lines of the logger are written while the stream is locked, at the end of a line, after its contents.
+//! Where a stream's buffer cannot be examined (C libraries other than glibc), they bypass it.
 
 /// Lets the logger's console know of the stream.
 pub(crate) fn share() {
@@ -44,7 +45,7 @@ mod glibc {
         }
     }
 
-    /// See [`silverpoint_logger::Share`]. Does not wait for whoever has the stream.
+    /// See [`silverpoint_logger::Share`]. Does not wait for the thread that has the stream.
     pub(super) fn at_end_of_line(write: &mut dyn FnMut()) -> Shared {
         // SAFETY: the library of C sets it before any thread but the first runs, and a program that changes it changes it to another stream.
         let stream = unsafe { stdout };

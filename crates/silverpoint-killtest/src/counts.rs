@@ -1,6 +1,8 @@
-//! How many tracepoints returned, thread by thread: a file mapped by the victim alone, which the kernel keeps whatever dies.
+//! How many tracepoints returned, thread by thread: a file that only the victim maps, and that the kernel
+//! keeps after any death.
 //!
-//! Layout: u64 process id, u64 that is 1 when the victim must stop, then from byte 64 on 64 bytes a thread that start with a u64 count. Both victims (C++ and Rust) and the judge use it.
+//! Layout: u64 process id, u64 that is 1 when the victim must stop. From byte 64 on each thread has 64 bytes
+//! that start with a u64 count. Both victims (C++ and Rust) and the judge use it.
 
 use std::fs::File;
 use std::io;

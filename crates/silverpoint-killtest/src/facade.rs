@@ -1,7 +1,8 @@
-//! By what a victim records, and what each of its calls is.
+//! The facade by which a victim records, and the kinds of its calls.
 //!
-//! Calls of a facade come in turns, a record each: so that all of its kinds are there, begins and ends apart, and the judge knows from a call's number what its record must
-//! be. Only a task ([`Turn::Task`]: a span of `tracing` that is entered twice) is several records, which belong together by its id.
+//! Calls of a facade come in turns, a record each. So all of its kinds occur, begins and ends apart, and the
+//! judge derives from a call's number what its record must be. Only a task ([`Turn::Task`]: a span of
+//! `tracing` that is entered twice) is several records, which belong together by its id.
 
 use std::fmt;
 
@@ -54,7 +55,7 @@ pub enum Turn {
 }
 
 impl Facade {
-    /// As the victims are told.
+    /// As the victims get it.
     pub fn name(self) -> &'static str {
         match self {
             Facade::Native => "native",

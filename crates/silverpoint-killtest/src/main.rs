@@ -1,8 +1,10 @@
 //! The kill test: `kill-test --silverpoint PROGRAM --rust-victim PROGRAM [--cpp-victim PROGRAM] [--rounds N] [--seed N] [--only N]`.
 //!
-//! Each round runs a victim under `silverpoint run`, which records by the frontend's own macros or by a facade ([`silverpoint_killtest::facade`]), kills something with SIGKILL, lets the survivors finish, and then counts: every record whose
-//! tracepoint returned must be in the trace file exactly once, in order, with the right content; at most one more a thread may be there (its
-//! call had not returned); nothing may be reported lost, no session may be left. The last line is `kill test: N passed, N failed`.
+//! Each round runs a victim under `silverpoint run`, which records by the frontend's own macros or by a
+//! facade ([`silverpoint_killtest::facade`]). It kills something with SIGKILL, lets the survivors finish, and
+//! then counts. Every record whose tracepoint returned must be in the trace file exactly once, in order, with
+//! the right content. For each thread at most one more may be there (its call had not returned). Nothing may
+//! be reported lost, and no session may be left. The last line is `kill test: N passed, N failed`.
 
 mod calls;
 mod judge;
@@ -38,9 +40,7 @@ fn main() -> ExitCode {
     };
     let programs = round::Programs { silverpoint, rust_victim, cpp_victim: path("--cpp-victim") };
     if programs.cpp_victim.is_none() {
-        println!(
-            "kill test: without the C++ victim, nobody looks into memory at a record that was not published"
-        );
+        println!("kill test: without the C++ victim, unpublished records in memory are not checked");
     }
     let rounds: u32 = number(&words, "--rounds").unwrap_or(60);
     let seed: u64 = number(&words, "--seed").unwrap_or_else(|| u64::from(std::process::id()));

@@ -46,7 +46,8 @@ pub enum Target {
     Everything { after_ms: u64 },
     /// The collector by itself at a named place, at the n-th passing; the program goes on, or is killed the moment after.
     CollectorAt { place: &'static str, nth: u64, program_too: bool },
-    /// The program by itself: the C++ one between the stores of a record and its publication, the Rust one when a value has written half of its text into the ring.
+    /// The program itself. The C++ one dies between the stores of a record and its publication, the Rust one
+    /// when a value has written half of its text.
     MidRecord { nth: u64 },
     /// The same of the C++ one without a collector, so that memory can be looked at before `recover` does.
     MidRecordAlone { nth: u64 },

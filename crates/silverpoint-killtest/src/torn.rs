@@ -13,8 +13,9 @@ const HEADER: usize = 16;
 /// Enough for any of the victim's records.
 const RECORD_MAX: usize = 256;
 
-/// Looks into the rings of the one dead session of a root. Gives the threads whose next record is whole in memory but for its publication: the one that killed
-/// the process, and whichever was just as far.
+/// Reads the rings of the one dead session of a root. Gives the threads whose next record is complete in
+/// memory except for its publication. These are the one that killed the process, and others that were just as
+/// far.
 pub fn unpublished(root: &Path, counts: &Counts, threads: usize) -> Result<Vec<usize>, String> {
     let root = Root::open_directory(root).map_err(|error| error.to_string())?;
     let names = list(&root).map_err(|error| error.to_string())?;

@@ -87,7 +87,7 @@ impl<'kvs> VisitSource<'kvs> for Encode<'_, '_, '_> {
     }
 }
 
-/// Records a text with its pairs. Both are looked at once, whatever room there is in the ring.
+/// Records a text with its pairs. Both are read once, for any room in the ring.
 #[inline(never)]
 pub(crate) fn record(located: Option<&Located>, place: &Place<'_>, record: &Record<'_>) {
     let mut codes = Codes { bytes: [0; 2 * MOST + 1], len: 0, count: 0 };

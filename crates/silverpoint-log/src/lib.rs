@@ -7,14 +7,17 @@
 //! log::warn!(target: "net", user = 7, peer = "10.0.0.1"; "slow");
 //! ```
 //!
-//! The target is the category. Key-values are recorded with their types. What is on say Silverpoint's directives (`SILVERPOINT_FILTER`, `silverpoint run --filter`, `silverpoint ctl`, a logger in the
-//! process), for single lines, too; `log::max_level()` follows them, so that a level that nobody wants costs one comparison.
+//! The target is the category. Key-values are recorded with their types. Silverpoint's directives decide what
+//! is on (`SILVERPOINT_FILTER`, `silverpoint run --filter`, `silverpoint ctl`, a logger in the process), for
+//! single lines, too. `log::max_level()` follows them, so that an unwanted level costs one comparison.
 //!
 //! A record allocates nothing, but for the first of each place and set of keys. The facade formats the text: it is one argument, `{}`. Texts and values are formatted once each.
 //!
-//! **Targets and keys that are made while the program runs**: 64 targets at each line have sites of their own (1,024 altogether where lines are not known), and 262 sets of keys and types at each of
-//! them, as long as all such sites take no more than a half of the session's table. Further ones are recorded all the same, with what varies as arguments: fields as a map `fields`, targets as `log.target`
-//! beside `log.file` and `log.line`, in the category `log`. Directives hold for the real target.
+//! **Targets and keys that are made while the program runs** have sites of their own, within limits. These
+//! are 64 targets at each line (1,024 altogether where lines are unknown), and 262 sets of keys and types for
+//! each. All such sites take at most half of the session's table. Further ones are recorded all the same,
+//! with the variable parts as arguments, in the category `log`. Fields become a map `fields`; targets become
+//! `log.target` beside `log.file` and `log.line`. Directives hold for the real target.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "kv")]

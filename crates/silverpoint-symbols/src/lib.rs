@@ -4,8 +4,9 @@
 //!  path and build id of a module ──▶ the file at the path, or below /usr/lib/debug ─▶ does its build id agree? ─▶ DWARF, else the symbol table
 //! ```
 //!
-//! A path comes from a trace, which anybody may have written: only regular files are opened, nothing of them is used unless their build id is the one that the trace says, and what
-//! is read of them is bounded. What cannot be found is told, and why ([`Fault`]). Each module is read once in a process.
+//! A path comes from a trace, which may be hostile. Only regular files are opened, and the bytes read are
+//! bounded. Nothing of them is used unless their build id is the one in the trace. [`Fault`] reports what
+//! cannot be found, and why. Each module is read once in a process.
 #![forbid(unsafe_code)]
 
 mod file;
@@ -17,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::file::File;
 
-/// Modules that are kept; beyond, all are read anew.
+/// Modules that are kept; if there are more, all are read again.
 const MODULES_MAX: usize = 64;
 /// Where distributions put what they strip from their programs.
 const DEBUG_FILES: &str = "/usr/lib/debug/.build-id";
@@ -60,7 +61,8 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The modules that were asked for, of all values of this type together: to read one takes seconds in a debug build, and several sinks describe the same crash. They are freed with the last value.
+/// The requested modules, of all values of this type together. To read one takes seconds in a debug build,
+/// and several sinks describe the same crash. They are freed with the last value.
 pub struct Symbols {
     modules: Arc<Mutex<Modules>>,
 }
@@ -90,7 +92,8 @@ impl Symbols {
         Self { modules }
     }
 
-    /// Looks up an address within a module's file (its load address taken off): the function and those that are inlined there, the innermost first; none when nothing is known of this address.
+    /// Finds an address within a module's file (its load address subtracted): the function and those that are
+    /// inlined there, the innermost first. It gives none when nothing is known of this address.
     ///
     /// # Errors
     /// Why the module has no names.

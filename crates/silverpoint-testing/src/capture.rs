@@ -78,7 +78,7 @@ struct State {
     tail: Option<Tail>,
     /// Why nothing (more) can be seen.
     trouble: Option<String>,
-    /// The directives of whoever collects the process.
+    /// The directives of the process's collector.
     collected_by: Option<String>,
     ticks_per_second: u64,
 }
@@ -91,7 +91,7 @@ pub(crate) struct View {
     pub(crate) trouble: Option<String>,
     /// Other threads have recorded, which this capture does not see.
     pub(crate) others_recorded: bool,
-    /// The directives of whoever collects the process.
+    /// The directives of the process's collector.
     pub(crate) collected_by: Option<String>,
 }
 
@@ -148,7 +148,7 @@ impl Capture {
         }
     }
 
-    /// Expects something of any kind by its name; a log by its template, whatever stands in its braces.
+    /// Expects a record of any kind by its name; a log by its template, with any contents of its braces.
     pub fn expect(&self, name: &str) -> Expectation<'_> {
         Expectation::new(self).name(name)
     }
@@ -176,7 +176,7 @@ impl Capture {
     /// Expects nothing at these levels: `capture.none_of(Level::Warn..)`.
     ///
     /// # Panics
-    /// When there is something, or when it cannot be told because records were lost.
+    /// When there is something, or when that is uncertain because records were lost.
     #[track_caller]
     pub fn none_of(&self, levels: impl RangeBounds<Level> + fmt::Debug) {
         let view = self.view();
@@ -239,7 +239,7 @@ impl Capture {
 impl Drop for Capture {
     fn drop(&mut self) {
         if let Some(number) = self.number {
-            // Not to be told to anybody here: what is off or on afterwards shows in the next capture.
+            // Not reported here: what is off or on afterwards shows in the next capture.
             let _ = process::with(|process| process.end(number));
         }
     }

@@ -55,7 +55,8 @@ impl<'c> Expectation<'c> {
         self
     }
 
-    /// With this value in an argument, told by its name or its number from 0. Other arguments may be there too.
+    /// With this value in an argument, which is given by its name or its number from 0. Other arguments may
+    /// be there too.
     pub fn with(mut self, name: &str, value: impl Into<Expected>) -> Self {
         self.wanted.fields.push((name.to_owned(), value.into()));
         self
@@ -111,7 +112,7 @@ impl<'c> Expectation<'c> {
     /// Expects exactly one, and gives it.
     ///
     /// # Panics
-    /// When there is none, or more than one, or when that cannot be told because records were lost.
+    /// When there is none, or more than one, or when that is uncertain because records were lost.
     #[track_caller]
     pub fn once(self) -> Record {
         match self.look(Times::Exactly(1)).map(|mut found| found.pop()) {
@@ -124,10 +125,10 @@ impl<'c> Expectation<'c> {
     /// Expects exactly so many, and gives them.
     ///
     /// # Panics
-    /// When there are not, or when that cannot be told because records were lost.
+    /// When the number differs, or when that is uncertain because records were lost.
     #[track_caller]
     pub fn times(self, count: usize) -> Vec<Record> {
-        // No closure: its line would be told instead of the test's.
+        // No closure: its line would be reported instead of the test's.
         match self.look(Times::Exactly(count)) {
             Ok(found) => found,
             Err(message) => panic!("{message}"),
@@ -140,7 +141,7 @@ impl<'c> Expectation<'c> {
     /// When there are fewer.
     #[track_caller]
     pub fn at_least(self, count: usize) -> Vec<Record> {
-        // No closure: its line would be told instead of the test's.
+        // No closure: its line would be reported instead of the test's.
         match self.look(Times::AtLeast(count)) {
             Ok(found) => found,
             Err(message) => panic!("{message}"),
@@ -150,7 +151,7 @@ impl<'c> Expectation<'c> {
     /// Expects none.
     ///
     /// # Panics
-    /// When there is one, or when that cannot be told because records were lost.
+    /// When there is one, or when that is uncertain because records were lost.
     #[track_caller]
     pub fn never(self) {
         if let Err(message) = self.look(Times::Exactly(0)) {
@@ -321,8 +322,8 @@ fn ends_with_parts(path: &str, end: &str, separator: &str) -> bool {
     path.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with(separator))
 }
 
-/// Whether two templates are the same but for what stands in their braces: what is recorded has numbers instead of names there, and each format in the
-/// spelling that all languages share.
+/// Whether two templates are the same except for the contents of their braces. Recorded templates have
+/// numbers instead of names there, and each format in the spelling that all languages share.
 fn is_same_template(a: &str, b: &str) -> bool {
     literals(a).eq(literals(b))
 }

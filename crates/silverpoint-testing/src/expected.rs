@@ -6,12 +6,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crate::Value;
 use crate::record::Field;
 
-/// A value that a test expects: a number, text, a list, or a test of its own ([`is`]). Made from whatever is given to
-/// [`Expectation::with`](crate::Expectation::with).
+/// A value that a test expects: a number, text, a list, or a test of its own ([`is`]). Made from any argument
+/// of [`Expectation::with`](crate::Expectation::with).
 ///
-/// - Numbers are equal whatever their types: `7` is a recorded `7_u8` and `7.0`. A recorded `f32` equals an `f64` that rounds to it.
-/// - Text is equal to text, to a character, to the label of an enumeration, and to how a record, a date, a number with a unit and the like is shown.
-/// - `None` is an empty optional, and whatever else is nothing.
+/// - Numbers of all types are compared by value: `7` equals a recorded `7_u8` and `7.0`. A recorded `f32`
+///   equals an `f64` that rounds to it.
+/// - Text is equal to text, to a character, to the label of an enumeration, and to the displayed form of a
+///   record, a date, a number with a unit and the like.
+/// - `None` is an empty optional, and every other form of nothing.
 pub struct Expected(Kind);
 
 enum Kind {
@@ -92,7 +94,8 @@ fn float_is(expected: f64, value: &Value) -> bool {
     }
 }
 
-/// A plain number, a truth value or nothing is no text; what has a label, a unit or a form of its own may be told by it.
+/// A plain number, a truth value or nothing is no text. A value with a label, a unit or a form of its own may
+/// be compared as text.
 fn is_told_by_text(field: &Field) -> bool {
     match field.value() {
         Value::Integer(value) => field.shown() != value.to_string(),
@@ -147,7 +150,7 @@ macro_rules! from_integers {
                 Self(Kind::Integer(value as i128))
             }
         }
-        /// A number is equal whatever its type.
+        /// A number is equal to one of any other type.
         impl PartialEq<$kind> for Value {
             fn eq(&self, other: &$kind) -> bool {
                 Expected::from(*other).is(self)

@@ -31,14 +31,16 @@
 //! **Whose records.** A capture sees what its own thread records while it lives: tests that run in parallel do not see each other's. `all_threads()` of
 //! [`Capture::builder`] sees those of every thread, other tests' included. Captures may be nested.
 //!
-//! **What is on.** While captures live every site records (levels that a feature has left out of the program do not exist), or what
-//! [`directives`](Builder::directives) ask for; when the last one ends, the directives of before hold again. When the process is collected (`silverpoint run`),
-//! directives are left alone: a capture sees what they let through, and a message of failure says so.
+//! **What is on.** While captures live every site records (levels that a feature has left out of the program
+//! do not exist), or the sites that [`directives`](Builder::directives) select. When the last capture ends,
+//! the earlier directives hold again. When the process is collected (`silverpoint run`), directives are left
+//! alone: a capture sees what they select, and a message of failure says so.
 //!
-//! **What is seen.** Captures look at the rings of their own process, and take nothing out of them that was recorded for others: a collector still gets
-//! every record. A ring keeps the latest records only (about a mebibyte of each thread, without a collector; less under one, which lets rings stay small). Each
-//! look (`records()`, an expectation, `clear()`) keeps what it has found; what was overwritten before is known and counted ([`Capture::losses`]),
-//! and expectations that may be wrong for it fail.
+//! **What is seen.** Captures read the rings of their own process, and remove nothing that was recorded for
+//! others: a collector still gets every record. A ring keeps only the latest records (about a mebibyte of
+//! each thread, without a collector; less under one, which lets rings stay small). Each read (`records()`, an
+//! expectation, `clear()`) keeps what it has found. Records that were overwritten before are counted
+//! ([`Capture::losses`]), and expectations that may be wrong because of them fail.
 //!
 //! ```text
 //!  capture ─▶ process: session, sites, directives ─▶ tail: new records of the rings ─▶ record, value

@@ -178,8 +178,8 @@ impl Process {
         Ok(())
     }
 
-    /// Gives up the records that only captures wanted, and that no living one does: else the rings of finished tests would use up the memory
-    /// and those of the next ones could not grow.
+    /// Releases the records that only captures wanted, and no living capture needs. Otherwise the rings of
+    /// finished tests would use up the memory, and those of the next ones could not grow.
     fn give_up(&mut self) -> Result<(), ObserveError> {
         if self.captures.values().any(|wanted| wanted.thread.is_none())
             || self.is_collected()?

@@ -82,7 +82,7 @@ impl Field {
         match &self.value {
             Value::Text(_) | Value::Char(_) => self.value.to_string(),
             Value::Cut(kept, missing) if kept.as_str().is_some() => format!("{kept}…(+{missing})"),
-            // A whole float is told from an integer.
+            // A whole float is distinguished from an integer.
             Value::F32(_) | Value::F64(_) if self.shown.parse::<f64>().is_ok() => self.value.to_string(),
             _ => self.shown.clone(),
         }
@@ -139,8 +139,8 @@ impl Record {
         Self { data: self.data.clone(), within: spans.clone() }
     }
 
-    /// The name of an event, span, counter …; of a log the template as it is recorded: that of the source, but that formats
-    /// are in the spelling that all languages share (`{:.2f}`).
+    /// The name of an event, span, counter …; of a log the template as it is recorded. That is the template
+    /// of the source, with formats in the spelling that all languages share (`{:.2f}`).
     pub fn name(&self) -> &str {
         &self.data.site.description.template
     }

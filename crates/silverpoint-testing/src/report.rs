@@ -73,7 +73,7 @@ fn push_notes(out: &mut String, view: &View, is_missed: bool, is_unheard_of: boo
         out.push_str(&format!("note: {trouble}\n"));
     }
     if !view.losses.is_none() {
-        out.push_str(&format!("note: this cannot be told for sure, something was lost: {}\n", view.losses));
+        out.push_str(&format!("note: this is uncertain, because records were lost: {}\n", view.losses));
     }
     if !is_missed {
         return;

@@ -1,9 +1,11 @@
 //! Reading on in the rings of the process, from where the capture began.
 //!
-//! A ring's bytes are copied and then judged. What the ring's owner has given up (`oldest`) is gone; what a collector has taken (`consumed`) is still there
-//! until it is overwritten, which nobody announces. Therefore what was taken is looked at only as long as it is among the last three quarters of a
-//! ring (a record that is being written has at most a quarter), else not at all, for nobody knows where in it a record begins; and what does not look like records of this time is not taken for some: the
-//! bytes may have been written over by a record that was given up.
+//! A ring's bytes are copied and then checked. Bytes that the ring's owner has released (`oldest`) are gone.
+//! Bytes that a collector has taken (`consumed`) are still there until they are overwritten, without notice.
+//! Therefore taken bytes are read only while they are among the last three quarters of a ring. (A record that
+//! is being written has at most a quarter.) Otherwise they are not read, because the begin of a record in
+//! them is unknown. Data that does not look like a record of this time is skipped: an abandoned record may
+//! have overwritten the bytes.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -13,7 +13,7 @@ pub enum Value {
     Null,
     /// A truth value.
     Bool(bool),
-    /// An integer, of whatever width.
+    /// An integer, of any width.
     Integer(i128),
     /// An integer above `i128::MAX`.
     Unsigned(u128),
@@ -59,7 +59,8 @@ pub enum Value {
         /// In order.
         fields: Vec<(String, Value)>,
     },
-    /// A text, bytes or a sequence whose end was cut, for no ring could have it whole: what was kept, and how many units are missing.
+    /// A text, bytes or a sequence whose end was cut, because it fits no ring: what was kept, and how many
+    /// units are missing.
     Cut(Box<Value>, u32),
 }
 

@@ -1,4 +1,4 @@
-//! Skipped tests are told of, and counted.
+//! Skipped tests are reported and counted.
 
 use std::env;
 use std::io::Write as _;

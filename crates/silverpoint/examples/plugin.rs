@@ -1,4 +1,5 @@
-//! A library with tracepoints, to be loaded at run time: it brings a copy of Silverpoint of its own, which joins the session of the program that loads it.
+//! A library with tracepoints, to be loaded at run time. It contains its own copy of Silverpoint, which joins
+//! the session of the program that loads it.
 
 use silverpoint::info;
 

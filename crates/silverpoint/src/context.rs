@@ -97,7 +97,7 @@ impl fmt::Debug for Context {
     }
 }
 
-/// Futures that run in a context, whatever thread polls them.
+/// Futures that run in a context, in any thread that polls them.
 pub trait InContext: Future + Sized {
     /// The same future; each poll of it is within the scope of `context`, and its dropping when it is not done.
     fn in_context(self, context: Context) -> Within<Self, Context> {
@@ -173,8 +173,9 @@ impl Fields {
 
 /// Attaches fields to all records of this thread until the scope that it gives is dropped: `let _scope = context!(request = id, user, %peer);`
 ///
-/// Names and values as of the tracepoints' fields: `name = value`, a variable by its name, `%` for the `Display` text, `?` for the `Debug` text; a name may be a
-/// literal, `"user.id" = id`. An inner scope's field covers an outer one's of the same name.
+/// Names and values as of the tracepoints' fields: `name = value`, a variable by its name, `%` for the
+/// `Display` text, `?` for the `Debug` text. A name may be a literal, `"user.id" = id`. An inner scope's
+/// field overrides an outer one's of the same name.
 ///
 /// Costs some tens of nanoseconds to enter; a tracepoint inside costs what it costs outside, but for the first, which states the fields. Texts and large values may be
 /// cut: a thread has 1,424 bytes for all open scopes, of which there may be 24.

@@ -4,11 +4,16 @@
 //! silverpoint::crash::install(&silverpoint::crash::Options::default());
 //! ```
 //!
-//! On a fatal signal or a panic one record is made, of category `silverpoint.crash`: the cause, the signal's details, the failing thread, and its stack as program counters with the build ids of the modules
-//! (spec/crash.md); who reads it makes names of them. Then a logger inside the process (`silverpoint-logger`, which installs this by itself) is given time to deliver everything. Without one the record waits in the
-//! session, like all others. Then the handler or the hook that was there before is called, or what the signal does by default happens: core dump and exit status are what they would have been.
+//! On a fatal signal or a panic one record is made, of category `silverpoint.crash`. It has the cause, the
+//! signal's details, the failing thread, and its stack. The stack is program counters with the build ids of
+//! the modules (spec/crash.md); readers turn them into names. Then a logger inside the process
+//! (`silverpoint-logger`, which installs this by itself) gets time to deliver everything. Without one the
+//! record waits in the session, like all others. Then the earlier handler or hook is called, or the signal's
+//! default action follows: core dump and exit status are as without this.
 //!
-//! The record is made whatever the directives say. It is written by async-signal-safe means alone, on a stack of its own and into a ring that is kept for it: also when a thread's stack is used up (of threads
-//! that have recorded, or have called [`prepare_thread`]), when the fault is within a tracepoint, and in forked children.
+//! The record does not depend on the directives. It is written by async-signal-safe means alone, on a stack
+//! of its own and into a ring that is kept for it. So it is also made for a fault within a tracepoint, in
+//! forked children, and after a stack overflow. (The latter only in threads that have recorded, or have
+//! called [`prepare_thread`].)
 
 pub use silverpoint_shm::crash::{Options, install, prepare_thread};

@@ -26,8 +26,8 @@
 //! }
 //! ```
 //!
-//! The arguments must be what the signature of their site says (spec/wire.md, section 10): a reader reports a record that is not, and passes over it.
-//! Nothing here allocates or takes a lock.
+//! The arguments must match the signature of their site (spec/wire.md, section 10): a reader reports a record
+//! that does not, and skips it. Nothing here allocates or takes a lock.
 
 use std::error::Error;
 use std::fmt;
@@ -58,7 +58,7 @@ use crate::writer::Writer;
 
 /// Bytes of zeros behind the arguments.
 const TAIL: usize = 8;
-/// Bytes that are left for arguments which cannot be cut behind a text that takes whatever there is.
+/// Bytes that are left for arguments which cannot be cut, after a text that uses all the room.
 const LEAST: usize = 4096;
 
 /// Whether a registered site records now. One load.
@@ -83,8 +83,9 @@ pub enum Recorded {
 
 /// Records: `fill` encodes the arguments and gives the id of their site; `None` gives the record up, and leaves nothing.
 ///
-/// `fill` runs once, whatever it does, before there is room for the record: it may record something itself, unwind (the record is counted as lost) or fork. `level`
-/// (0 trace to 5 fatal) decides by the session's policy what happens when the ring is full.
+/// `fill` runs exactly once, before there is room for the record: it may record something itself, unwind (the
+/// record is counted as lost) or fork. `level` (0 trace to 5 fatal) decides by the session's policy what
+/// happens when the ring is full.
 #[inline]
 pub fn record(level: u8, fill: impl FnOnce(&mut Encoder<'_>) -> Option<u32>) -> Recorded {
     let mut arguments = Arguments::new();
@@ -213,8 +214,8 @@ impl Later {
 #[inline(always)]
 fn write(room: Reservation, site: u32, fill: impl FnOnce(&mut Encoder<'_>)) -> Recorded {
     let (start, ticks) = (room.at(), room.ticks());
-    // SAFETY: as many bytes at `start` as there is room, at least a header and a tail, are reserved for this record; the writer checks each store against
-    // the end, which leaves a tail.
+    // SAFETY: as many bytes at `start` as there is room, at least a header and a tail, are reserved for this
+    // record. The writer checks each store against the end, which leaves a tail.
     unsafe {
         let writer = Writer::whole(start.add(HEADER), start.add(room.room() - TAIL), true, false);
         let mut encoder = Encoder { writer, ticks };
@@ -232,8 +233,9 @@ fn write(room: Reservation, site: u32, fill: impl FnOnce(&mut Encoder<'_>)) -> R
     Recorded::At { ticks }
 }
 
-/// As [`record`], where all arguments of the site have 64 bits (codes `l`, `L`, `d` and the like): nothing is checked while they are written, so this costs what a macro does. At most 30 of them. Gives
-/// the ticks, 0 when the record was lost.
+/// As [`record`], where all arguments of the site have 64 bits (codes `l`, `L`, `d` and the like). Nothing is
+/// checked while they are written, so this costs what a macro does. At most 30 of them. Gives the ticks, 0
+/// when the record was lost.
 #[inline(always)]
 pub fn record_words<const N: usize>(level: u8, site: u32, arguments: [u64; N]) -> u64 {
     words_at_once(site, arguments).unwrap_or_else(|owned| words_later(owned, level, site, &arguments))

@@ -87,8 +87,8 @@ pub(crate) struct Written {
     pub(crate) whole: bool,
 }
 
-/// Writes an item without its length, of at most `room` bytes: of which `near` are at hand, and the others as soon as the scratch has other memory. `None` when there is
-/// too little room for the least.
+/// Writes an item without its length, of at most `room` bytes. Of these `near` are at hand, and the others as
+/// soon as the scratch has other memory. `None` when there is too little room for the least.
 ///
 /// The value's code runs once, unless there is no room for the whole.
 ///
@@ -187,7 +187,7 @@ impl Item<'_> {
         (!self.full).then_some(self.len)
     }
 
-    /// Whether there was no room for something: whatever follows is in vain.
+    /// Whether there was no room for something: everything that follows is in vain.
     pub fn is_full(&self) -> bool {
         self.full
     }
@@ -311,7 +311,7 @@ impl Item<'_> {
         self.put(MARK.as_bytes());
     }
 
-    /// A text of the system: what is no UTF-8 becomes U+FFFD.
+    /// A text of the system: invalid UTF-8 becomes U+FFFD.
     pub(crate) fn text_lossy(&mut self, text: &[u8]) {
         match std::str::from_utf8(text) {
             Ok(text) => self.text(text),
@@ -339,7 +339,7 @@ impl Item<'_> {
             is_cut: bool,
         }
         impl fmt::Write for Sink<'_, '_> {
-            // Whoever writes is never told that something was cut: not every Display implementation bears that.
+            // A cut text gives no error: not every Display implementation can handle one.
             fn write_str(&mut self, text: &str) -> fmt::Result {
                 if self.is_cut || self.item.full {
                     return Ok(());
@@ -357,7 +357,7 @@ impl Item<'_> {
                 Ok(())
             }
         }
-        // The length is known at the end: it has four bytes whatever it is.
+        // The length is known at the end: it has four bytes in any case.
         let head = self.len;
         self.put(&[0x7A, 0, 0, 0, 0]);
         let start = self.len;
@@ -425,7 +425,8 @@ impl Item<'_> {
         self.bounds.levels += 1;
     }
 
-    /// A value of which something is said: metadata of the signature's keys. (One level, as lists are; below the last it is not said.)
+    /// A value with metadata of the signature's keys. (One level, as lists are; below the last it is left
+    /// out.)
     pub fn marked<T: Trace + ?Sized>(&mut self, key: &str, text: &str, value: &T) {
         if self.bounds.levels == 0 {
             return value.trace_item(self);

@@ -24,12 +24,14 @@
 //! Run the program under `silverpoint run -- ./app` and read with `silverpoint cat`. Without a collector and without settings everything is off: a tracepoint
 //! is two loads and a branch. `SILVERPOINT_FILTER=info` records into memory from the start; another process can switch every site at any time.
 //!
-//! What may be recorded is [`Trace`]; types that contain themselves, too (`#[trace(recursive)]`). Nothing is allocated and no lock is taken in a tracepoint, so it may stand in a signal handler; values recorded by `%`
-//! and `?` run their own formatting, and should not there. That runs once for each record, and before anything is asked of the ring: it may panic (then the record is counted as lost), fork, or record something
-//! itself.
+//! Values that implement [`Trace`] may be recorded; types that contain themselves, too
+//! (`#[trace(recursive)]`). A tracepoint allocates nothing and takes no lock, so it may be in a signal
+//! handler. Values recorded by `%` and `?` run their own formatting, and should not be used there. That runs
+//! once for each record, before the ring is used. It may panic (then the record is counted as lost), fork, or
+//! record something itself.
 //!
-//! **Values of other crates** are recorded with their types by the features `chrono`, `time` and `uuid`; by `serde`, whatever
-//! implements `Serialize`.
+//! **Values of other crates** are recorded with their types by the features `chrono`, `time` and `uuid`. The
+//! feature `serde` records every type that implements `Serialize`.
 //!
 //! **Levels that are not wanted at all** are left out by the features `max_level_off`, `max_level_fatal`, … `max_level_debug`.
 

@@ -1,4 +1,5 @@
-//! Sites that are known by where they are: of facades that give target, file, line and level with each record, and no place for a static.
+//! Sites that are known by their place. They are for facades that give target, file, line and level with each
+//! record, and have no static.
 
 use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 
@@ -36,7 +37,8 @@ pub struct Located {
     general: AtomicU32,
 }
 
-/// Targets that have sites of their own at one line, and at all lines that are not known: a program that makes its targets while it runs leaves room to other lines.
+/// Most targets with sites of their own at one line, or at all unknown lines together. So a program that
+/// makes its targets while it runs leaves room for other lines.
 const TARGETS: u16 = 64;
 const TARGETS_NOWHERE: u16 = 1024;
 /// How many each line has, by a hash of it: where two lines share a number they share their room.
@@ -54,7 +56,7 @@ static TABLE: [Published<Located>; PLACES] = [const { Published::new() }; PLACES
 const NOTHING: owner::Pieces<'static> = &|_| {};
 
 impl Place<'_> {
-    /// Of some bytes of the texts alone: whoever is found is compared.
+    /// Of some bytes of the texts alone: a match is compared completely.
     fn hash(&self) -> u64 {
         let ends = |text: &str| {
             let bytes = text.as_bytes();
@@ -170,8 +172,10 @@ const PLACE_CODES: &str = "sssI";
 const FIELDS_NAMES: &str = "\nlog.target\nlog.file\nlog.line\nfields\n";
 const FIELDS_CODES: &str = "sssIv";
 
-/// Records a text of a place, or with fields, that has no site of its own, since there are too many of them: at one site for each level (category `log`), with the place as arguments, and with the
-/// fields as a map, if there are any. `text` and `fields` encode one argument each, and may run code of the program's. Whether it is wanted at all is for the caller to ask.
+/// Records a text of a place, or with fields, that has no site of its own, since there are too many of them.
+/// It uses one site for each level (category `log`), with the place as arguments, and the fields as a map, if
+/// there are any. `text` and `fields` encode one argument each, and may run code of the program. The caller
+/// must check whether the record is wanted at all.
 #[cold]
 pub fn record_elsewhere(
     place: &Place<'_>,
@@ -245,7 +249,8 @@ impl Located {
         self.with_fields.find(shape).unwrap_or_else(|| self.learn(shape, codes))
     }
 
-    /// The site of a text and all its fields as one argument, a map (codes `s`, `v`): of those that have no site of their own. 0: there is no room for it.
+    /// The site of a text and all its fields as one argument, a map (codes `s`, `v`). It is for those without
+    /// a site of their own. 0: there is no room for it.
     #[cold]
     pub fn general(&self) -> u32 {
         match self.general.load(Ordering::Relaxed) {

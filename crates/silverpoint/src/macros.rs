@@ -5,9 +5,10 @@ macro_rules! log_macros {
     ($d:tt $($name:ident $level:ident $text:literal;)*) => {$(
         #[doc = $text]
         ///
-        /// `target: "category",` first if it is not to be the module; a limit if there is one (`every: 100,` `first: 3,` `per: Duration::from_secs(1),` counted in
-        /// executions while the site is on); then fields, a text with placeholders, its arguments, and more fields. See the
-        /// [crate's page](crate) for all forms. Arguments are not evaluated when the site is off.
+        /// First `target: "category",` unless the module is the category. Then a limit if there is one
+        /// (`every: 100,` `first: 3,` `per: Duration::from_secs(1),` counted in executions while the site is
+        /// on). Then fields, a text with placeholders, its arguments, and more fields. See the [crate's
+        /// page](crate) for all forms. Arguments are not evaluated when the site is off.
         #[macro_export]
         macro_rules! $name {
             ($d($d tokens:tt)*) => {
@@ -19,7 +20,7 @@ macro_rules! log_macros {
 
 log_macros! { $
     trace Trace "Records at level trace: the finest steps.";
-    debug Debug "Records at level debug: for whoever looks for a fault.";
+    debug Debug "Records at level debug: for finding a fault.";
     info Info "Records at level info: normal events of note.";
     warn Warn "Records at level warn: unexpected, handled.";
     error Error "Records at level error: something failed.";
@@ -88,7 +89,8 @@ macro_rules! link {
     };
 }
 
-/// Begins a span, at level info, that ends when the value it gives is dropped, in whatever thread: `let fetch = async_span!("fetch", url);`
+/// Begins a span, at level info, that ends when its value is dropped, in any thread: `let fetch =
+/// async_span!("fetch", url);`
 #[macro_export]
 macro_rules! async_span {
     (target: $target:expr, $name:literal $($rest:tt)*) => {

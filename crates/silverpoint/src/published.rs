@@ -1,4 +1,5 @@
-//! What facades prepare once and keep for ever, without a lock: nobody waits, so that neither a fork nor the program's own allocator can leave anybody waiting.
+//! Data that facades prepare once and keep for ever, without a lock. No thread waits, so neither a fork nor
+//! the program's own allocator can leave a thread waiting.
 //!
 //! A lock that another thread holds while a process forks stays held in the child, whose only thread would wait for ever. One that an allocator comes back to, which records what it
 //! gives, waits for itself. So several threads may prepare the same thing at a time: the first to publish it wins, the others' are dropped.

@@ -147,7 +147,8 @@ fn write_within<A: Args>(id: u32, arguments: &A) -> Result<Made, Owned> {
     const TAIL: usize = 8;
     let room = owner::reserve_rest(HEADER + TAIL)?;
     let start = room.at();
-    // SAFETY: as many bytes at `start` as there is room are reserved for this record; the writer checks each store against the end, which leaves a tail.
+    // SAFETY: as many bytes at `start` as there is room are reserved for this record. The writer checks each
+    // store against the end, which leaves a tail.
     unsafe {
         let mut writer = Writer::whole(start.add(HEADER), start.add(room.room() - TAIL), true, false);
         arguments.write(&mut writer);
@@ -171,11 +172,13 @@ fn write<A: Args>(room: Reservation, total: usize, id: u32, arguments: &A, small
     // SAFETY: `total` bytes at `start` are reserved for this record; every store lies within them.
     unsafe {
         if const { !matches!(A::FIXED, Some(n) if n % 8 == 0) } {
-            // The tail is zero, whatever the arguments leave of it. (Of a record without any bytes of arguments these are the ticks, stored below.)
+            // The tail is zero beyond the arguments. (Of a record without any bytes of arguments these are
+            // the ticks, stored below.)
             start.add(total - 8).cast::<u64>().write_unaligned(0);
         }
         if const { A::EXACT.is_so() } {
-            // First, so that the ticks are out of the way of the arguments; nobody looks before the record is committed.
+            // First, so that the ticks are out of the way of the arguments; the record is not read before it
+            // is committed.
             header(start, total, 0, id, ticks);
         }
         let mut writer =

@@ -1,10 +1,12 @@
-//! Where records are put together whose values may be written only once: beside the ring, so that no lane is held while code of the program's runs.
+//! Builds records whose values may be written only once. It does so beside the ring, so that no lane is held
+//! while code of the program runs.
 //!
 //! ```text
 //!  values ─▶ Scratch: memory of the stack, then pages ─▶ length known ─▶ room in the ring ─▶ one copy
 //! ```
 //!
-//! Whatever that code does (panic, unwind, fork, record something itself, never return), no ring is touched: the record is whole afterwards, or is counted as lost.
+//! That code may panic, unwind, fork, record something itself, or never return. In all cases no ring is
+//! touched: the record is whole afterwards, or is counted as lost.
 
 use std::mem::MaybeUninit;
 
@@ -219,7 +221,7 @@ unsafe fn put(room: Reservation, total: usize, id: u32, from: *const u8, len: us
     let (at, ticks) = (room.at(), room.ticks());
     // SAFETY: by the caller; every store lies within the `total` bytes.
     unsafe {
-        // The tail is zero, whatever the arguments leave of it.
+        // The tail is zero beyond the arguments.
         at.add(total - 8).cast::<u64>().write_unaligned(0);
         copy_any(from, at.add(HEADER), len);
         header(at, total, flags, id, ticks);

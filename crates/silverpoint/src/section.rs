@@ -1,8 +1,9 @@
 //! The section `silverpoint_sites`: what a program's tracepoints are, for readers of its file (spec/sites-section.md).
 //!
-//! An entry is made of constants, by the assembler, within the function that registers a site: nothing runs, nothing is relocated when the program is
-//! loaded, and what the linker leaves out of that function's users is left out of the section, too. The function's name, which no constant tells, is the
-//! mangled name of a symbol; readers take it apart.
+//! An entry is made of constants, by the assembler, within the function that registers a site. Nothing runs,
+//! and nothing is relocated when the program is loaded. What the linker leaves out of that function's users
+//! is left out of the section, too. No constant has the function's name, so it is the mangled name of a
+//! symbol, which readers decode.
 
 // Where there is no section, nobody makes its entries.
 #![cfg_attr(any(not(target_os = "linux"), miri, loom, feature = "no_site_section"), allow(dead_code))]

@@ -127,7 +127,7 @@ pub enum Class {
     Pointer,
     /// Enums without data.
     Enumeration,
-    /// Records, tuples, times and whatever else has no specification but width and `?`.
+    /// Records, tuples, times and everything else that has no specification but width and `?`.
     Other,
 }
 

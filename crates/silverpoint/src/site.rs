@@ -112,8 +112,8 @@ const OTHERS: usize = 3;
 pub struct Site {
     /// Points to [`NOT_YET`], then to the site's byte in shared memory for good.
     state: AtomicPtr<AtomicU8>,
-    /// Id; 0: not registered, or no room. A static within a generic function is shared by all its instantiations, each of which has a signature, and so an
-    /// id, of its own: this is the id of the first.
+    /// Id; 0: not registered, or no room. A static within a generic function is shared by all its
+    /// instantiations. Each of these has a signature, and so an id, of its own: this is the id of the first.
     id: AtomicU32,
     /// Hash of the signature that `id` is for; stored after it.
     hash: AtomicU32,
@@ -246,8 +246,8 @@ pub(crate) fn first<M: Meta, A: Args>(site: &'static Site) -> bool {
 
 /// The template as it is stored: `{}` where placeholders are in order, else numbered.
 ///
-/// In Rust `{:.2}` of a float means two digits after the point; in the stored grammar, which is that of C++, it means two digits altogether, and
-/// `{:.2f}` what Rust means. So the letter is added.
+/// In Rust `{:.2}` of a float means two digits after the point. In the stored grammar, which is that of C++,
+/// it means two digits altogether, and `{:.2f}` is Rust's meaning. So the letter is added.
 fn template<M: Meta, A: Args>(give: &mut dyn FnMut(&[u8])) {
     for piece in M::PIECES {
         give(piece.before.as_bytes());

@@ -87,8 +87,9 @@ impl AsyncSpan {
         Self { sites: None, id: 0 }
     }
 
-    /// The future, with this as its span: what the future records when it is polled lies in the span, whatever threads do, and the span ends with the future, done or dropped.
-    /// Each poll is a stretch of the span in its thread: two records more; the dropping of one that is not done is another.
+    /// The future, with this as its span. What the future records when it is polled lies in the span, in
+    /// every thread. The span ends with the future, done or dropped. Each poll is a part of the span in its
+    /// thread: two records more. Dropping an unfinished future is another.
     ///
     /// ```
     /// use silverpoint::{async_span, info};
@@ -127,7 +128,8 @@ impl Drop for AsyncSpan {
 }
 
 thread_local! {
-    /// The async span of whose stretches this thread is in the innermost, by its id, and the ticks at which that began; zeros: it is in none.
+    /// The innermost async span in whose part this thread is: its id, and the ticks at which the part began.
+    /// Zeros: none.
     static WITHIN: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
 }
 

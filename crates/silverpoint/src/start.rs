@@ -1,4 +1,5 @@
-//! Before `main` and after it: the session is there as soon as the program is, so that it can be switched on from outside although it has not recorded yet.
+//! Before `main` and after it. The session exists as soon as the program does, so that it can be switched on
+//! from outside before it has recorded.
 
 use silverpoint_shm::owner;
 use silverpoint_wire::directive;
@@ -7,7 +8,7 @@ extern "C" fn start() {
     if !owner::start() {
         return;
     }
-    // Whoever makes the session says what is wrong with its filter; a site decides by what is right.
+    // The copy that makes the session reports errors in its filter; a site uses the valid parts.
     let made_here = owner::session_name().is_some_and(|(_, copy)| copy == 1);
     if made_here && let Ok(filter) = std::env::var("SILVERPOINT_FILTER") {
         for bad in directive::malformed(&filter) {

@@ -74,7 +74,7 @@ impl TraceContext {
     /// Reads a `traceparent`: the caller's span. Versions later than 00 are read as far as 00 goes.
     ///
     /// # Errors
-    /// What is none: whatever the text is, nothing else happens.
+    /// An invalid text; it has no other effect.
     pub fn parse(traceparent: &str) -> Result<Self, TraceContextError> {
         let text = traceparent.as_bytes();
         let error = |at, what| Err(TraceContextError { at, what });
@@ -260,7 +260,7 @@ fn from_pairs(pairs: &[u8]) -> Option<TraceContext> {
             read_hex(value, 0, &mut id).ok().map(|()| id)
         }
         match name {
-            // Whatever an outer trace has said is over.
+            // The statements of an outer trace no longer hold.
             b"trace_id" => {
                 found = id(value).map(|trace_id| TraceContext {
                     trace_id,

@@ -17,9 +17,11 @@ static TELL: Published<Tell> = Published::new();
 /// Process that the thread runs in; 0: none yet. A forked child has no thread.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
-/// Calls `tell` each time that the session's directives have changed, in a thread that sleeps otherwise: one for the whole process, which takes no signals. Whoever changes them from within the process waits
-/// until it has returned, for at most a second. The same function
-/// is told once, however often it is given; given again in a forked child, the child has such a thread, too. Without a session nothing will ever change.
+/// Calls `tell` each time that the session's directives have changed. It runs in a thread that sleeps
+/// otherwise: one for the whole process, which takes no signals. A thread of the process that changes them
+/// waits until it has returned, for at most a second. The same function is called once for a change, however
+/// often it is registered. Registered again in a forked child, the child has such a thread, too. Without a
+/// session nothing will ever change.
 pub fn on_change(tell: fn()) {
     let mut place = &TELL;
     while let Some(known) = place.get_or(|| Tell { tell, next: Published::new() }) {

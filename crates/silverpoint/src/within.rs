@@ -8,8 +8,10 @@ use std::task::{Context as TaskContext, Poll};
 use crate::context::{Context, ContextScope};
 use crate::span::{AsyncSpan, Stretch};
 
-/// A future that is within `around` whenever it is polled, and when it is dropped before its end, so that what its destructors record lies there too: see [`AsyncSpan::with`] and [`InContext::in_context`](crate::InContext::in_context).
-/// The future is kept once. (Not an `async fn`: that would keep its argument twice, and futures within futures would grow by powers of two.)
+/// A future that is within `around` whenever it is polled, and when it is dropped before its end. So records
+/// of its destructors lie there too. See [`AsyncSpan::with`] and
+/// [`InContext::in_context`](crate::InContext::in_context). The future is kept once. (Not an `async fn`: that
+/// would keep its argument twice, and futures within futures would grow by powers of two.)
 #[must_use = "futures do nothing unless they are polled"]
 pub struct Within<F, A: Around> {
     /// Dropped in `drop`, and used by nobody afterwards.
@@ -68,7 +70,7 @@ impl<F: Future, A: Around> Future for Within<F, A> {
 
 impl<F, A: Around> Drop for Within<F, A> {
     fn drop(&mut self) {
-        // (Whatever goes wrong on the way in, the future is dropped where it is.)
+        // (After any error on the way in, the future is dropped where it is.)
         let future = Dropped(&mut self.future);
         let _inside = (!self.is_done).then(|| self.around.inside());
         drop(future);

@@ -1,8 +1,8 @@
 //! Where values write themselves: straight into the ring.
 //!
-//! A record's size is known before its room is reserved. Still every store is checked against the room: where sizes are constants, so is the check, and the
-//! compiler leaves nothing of it; where they are not, it is a comparison beside a copy. So a wrong [`Trace::size`](crate::Trace::size) costs its record,
-//! never memory.
+//! A record's size is known before its room is reserved. Still every store is checked against the room. Where
+//! sizes are constants, so is the check, and the compiler removes it; where they are not, it is a comparison
+//! beside a copy. So a wrong [`Trace::size`](crate::Trace::size) costs its record, never memory.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -148,7 +148,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Whether a value of so many bytes may have to be cut: in the pages of a scratch, where it goes now if it does not fit otherwise.
+    /// Whether a value of this many bytes may have to be cut. It is so in the pages of a scratch, where the
+    /// record continues now if it does not fit otherwise.
     #[inline(always)]
     fn may_cut(&mut self, bytes: usize) -> bool {
         if !self.scratch.is_null() && !self.cutting && self.left() < bytes {
@@ -188,8 +189,9 @@ impl<'a> Writer<'a> {
         self.end as usize - self.at as usize
     }
 
-    /// Looks once whether there is room for several values, which then are not looked at one by one until [`apart`](Self::apart) is called with what this gives;
-    /// nothing, and they must not be written, when there is not. (No closure: it would not be sure to be inlined, and the writer not to stay in registers.)
+    /// Checks once whether there is room for several values. They are not checked one by one then, until
+    /// [`apart`](Self::apart) is called with the result. Without room it gives nothing, and they must not be
+    /// written. (No closure: it might not be inlined, and then the writer would not stay in registers.)
     ///
     /// # Safety
     /// What is written until then takes at most `bytes` when nothing has to be cut.
@@ -261,7 +263,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    // Functions that are not inlined take and give the writer as a value: were its address given away, it would live in memory on the hot path too.
+    // Functions that are not inlined take and give the writer as a value. If its address were passed on, the
+    // writer would live in memory on the hot path too.
 
     #[cold]
     #[inline(never)]
@@ -429,7 +432,8 @@ impl<'a> Writer<'a> {
         self.at = unsafe { self.at.add(written) };
     }
 
-    /// Of a text that was written at the place behind a length: so many bytes of it are kept, and moved to the place behind the longer one.
+    /// For a text that was written at the place after a length. This many bytes of it are kept, and moved to
+    /// the place after the longer one.
     #[cold]
     #[inline(never)]
     fn cut_formatted(&mut self, written: usize) -> usize {
@@ -479,7 +483,7 @@ struct Bounded {
 }
 
 impl fmt::Write for Bounded {
-    // Whoever writes is never told that something was cut: not every Display implementation bears that.
+    // A cut text gives no error: not every Display implementation can handle one.
     #[inline]
     fn write_str(&mut self, text: &str) -> fmt::Result {
         if text.len() > self.end as usize - self.at as usize {

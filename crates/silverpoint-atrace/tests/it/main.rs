@@ -345,7 +345,8 @@ fn an_end_ends_what_was_begun_whatever_was_switched_in_between() {
     assert!(session.args_of("atrace").iter().all(|args| args.starts_with("\"name ")));
 }
 
-/// Tags go to the kernel, and no longer, while stretches of time are open: whatever it was told to begin it is told to end, and nothing else.
+/// Tags go to the kernel, and no longer, while intervals are open: each begin that was written there gets its
+/// end, and nothing else.
 #[test]
 fn the_kernel_is_told_of_an_end_where_it_was_told_of_the_begin() {
     let name = "the_kernel_is_told_of_an_end_where_it_was_told_of_the_begin";
@@ -380,7 +381,7 @@ fn the_kernel_is_told_of_an_end_where_it_was_told_of_the_begin() {
         drop(later);
         drop(outer);
         becomes("2");
-        // As on Android, where nobody knows what it is of.
+        // As on Android, where it is unknown what it ends.
         return atrace::end(Tag::GRAPHICS);
     }
     for filter in ["off", "atrace=info"] {
@@ -415,7 +416,8 @@ fn the_kernel_is_told_of_an_end_where_it_was_told_of_the_begin() {
     }
 }
 
-/// Directives switch everything off while stretches of time are open: those in the ring end there, the asynchronous ones, too, and what is made meanwhile is not in it.
+/// Directives switch everything off while intervals are open. Those in the ring end there, the asynchronous
+/// ones too, and what is made meanwhile is not in it.
 #[test]
 fn what_the_ring_has_begun_ends_after_directives_have_switched_it_off() {
     let name = "what_the_ring_has_begun_ends_after_directives_have_switched_it_off";

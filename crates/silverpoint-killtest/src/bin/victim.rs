@@ -1,5 +1,6 @@
-//! The Rust victim: `kill-victim COUNTS THREADS RECORDS [FACADE]`. Each thread traces (thread, sequence, text) and counts the calls that returned. With `KILL_AT=n` in the environment the
-//! process kills itself in the middle of the n-th record: the text is a value whose `Display` has written half of it then.
+//! The Rust victim: `kill-victim COUNTS THREADS RECORDS [FACADE]`. Each thread traces (thread, sequence,
+//! text) and counts the calls that returned. With `KILL_AT=n` in the environment the process kills itself in
+//! the middle of the n-th record. The `Display` of its text has written half of it then.
 
 use std::fmt;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! The adapter as programs use it: each test runs this program again in a role, with an environment and a root of its own, and reads what it recorded by the
-//! contract's code.
+//! The adapter as programs use it. Each test runs this program again in a role, with an environment and a
+//! root of its own. It reads the records by the contract's code.
 
 #[path = "../../../silverpoint/tests/it/cbor.rs"]
 mod cbor;
@@ -55,7 +55,7 @@ fn start(name: &str, filter: &str, root: &OwnRoot) -> Child {
     }
     command.args([name, "--exact", "--nocapture", "--test-threads=1"]).env(ROLE, name);
     command.env_remove("RUST_LOG").env("SILVERPOINT_DIR", &root.0).env("SILVERPOINT_FILTER", filter);
-    // Whoever records waits for this process, however busy the machine is.
+    // Recording threads wait for this process, however busy the machine is.
     command.env("SILVERPOINT_COLLECTOR", "1").env("SILVERPOINT_BLOCK_MAX", "60s");
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("this program again")
 }
@@ -188,7 +188,7 @@ fn keys_of_rarer_types_and_more_of_them_than_a_record_takes() {
     assert_eq!(rare.signature, "soOWns");
 }
 
-/// Whoever controls the program: another process could.
+/// Controls the program, as another process could.
 fn set_directives(text: &str) {
     let root = Root::open_directory(env::var_os("SILVERPOINT_DIR").unwrap().as_ref()).unwrap();
     let name = observer::list(&root).unwrap()[0];

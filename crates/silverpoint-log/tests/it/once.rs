@@ -1,4 +1,5 @@
-//! Each value is looked at once, and whatever its code does, the thread goes on recording; and what is made at run time leaves room for what is not.
+//! Each value is read once, and the thread goes on recording, no matter what the value's code does. Sites
+//! made at run time leave room for others.
 
 use log::kv::{self, Key, Source, Value, VisitSource};
 

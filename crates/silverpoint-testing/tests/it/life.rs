@@ -155,7 +155,7 @@ fn the_directives_of_before_come_back() {
     drop(capture);
     assert!(!known() && enabled!(Warn));
     assert_eq!(own_session().directives().unwrap(), b"warn");
-    // Whoever changes them meanwhile has the say, also afterwards.
+    // A change by another program takes precedence, also afterwards.
     let capture = Capture::start();
     own_session().write_directives("error").unwrap();
     drop(Capture::start());

@@ -1,4 +1,4 @@
-//! What a capture could not see is told, and counted.
+//! Records that a capture could not see are reported and counted.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,7 +38,7 @@ fn what_was_overwritten() {
     assert_eq!((numbers.len() as u64, numbers.last()), (seen, Some(&i128::from(MADE - 1))));
     // What depends on the others fails, and says how much is missing.
     let note = format!(
-        "note: this cannot be told for sure, something was lost: {} bytes overwritten (the ring holds the latest only",
+        "note: this is uncertain, because records were lost: {} bytes overwritten (the ring holds the latest only",
         losses.overwritten_bytes()
     );
     let message = capture.expect_event("count").with("n", MADE - 1).check_once().unwrap_err();
@@ -175,7 +175,8 @@ fn rings_that_came_and_went() {
 
 #[test]
 fn while_it_is_looked_at() {
-    // A thread that records all the time, faster than it is looked at: what is seen is true, and what is not seen is told.
+    // A thread that always records, faster than it is read: what is seen is true, and what is not seen is
+    // reported.
     if !alone("losses::while_it_is_looked_at", &[]) {
         return;
     }

@@ -1,4 +1,4 @@
-//! Others at the same rings: a collector that takes the records meanwhile, and whoever damages them.
+//! Others at the same rings: a collector that takes the records meanwhile, and a program that damages them.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;

@@ -34,8 +34,9 @@ impl<T: Trace + Copy> Trace for Cell<T> {
     }
 }
 
-/// A variant: the value, or why it cannot be looked at now. What is inside may change between a look at the size and the copy, so it is copied
-/// without a look where there is room; and where there is none, a value that grew meanwhile costs its record, no more.
+/// A variant: the value, or why it cannot be read now. The contents may change between the check of the size
+/// and the copy. So where there is room the value is copied without a check. Where there is none, a value
+/// that grew meanwhile costs only its record.
 macro_rules! guarded {
     ($($kind:ident, $busy:literal, $names:expr, $self:ident => $look:expr;)*) => {$(
         impl<T: Trace + ?Sized> Trace for $kind<T> {
@@ -80,7 +81,7 @@ macro_rules! guarded {
     )*};
 }
 
-/// Of a poisoned lock the value is not given: whoever held it may have left it half done.
+/// The value of a poisoned lock is not given: the holder may have left it half done.
 fn why<G>(error: TryLockError<G>) -> u8 {
     match error {
         TryLockError::WouldBlock => 1,

@@ -82,7 +82,7 @@ impl Trace for Causes<'_> {
     }
 }
 
-/// Errors of whatever type: as [`Causes`].
+/// Errors of any type: as [`Causes`].
 macro_rules! any_error {
     ($($kind:ty;)*) => {$(
         impl Trace for $kind {

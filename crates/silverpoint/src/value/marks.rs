@@ -1,4 +1,5 @@
-//! What is said of a value beside the value: that it is shown in hexadecimal, has a unit, or is secret. Metadata of the signature, not a byte in the record.
+//! Metadata of a value: that it is shown in hexadecimal, has a unit, or is secret. It is part of the
+//! signature, and takes no byte in the record.
 
 use super::{Known, Trace};
 use crate::item::Item;

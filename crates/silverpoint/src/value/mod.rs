@@ -74,17 +74,18 @@ pub trait Trace {
         item.formatted(format_args!("<{}>", std::any::type_name::<Self>()));
     }
 
-    /// Whether the size is dear to know, since it takes a walk over nodes: such values are written without asking for it as long as there is room.
+    /// Whether the size is expensive to compute, since it takes a walk over nodes. Such values are written
+    /// without computing it as long as there is room.
     #[doc(hidden)]
     const DEAR: bool = false;
 
-    /// Whether it may be written only once, since that runs code of the program's, or may find another value the next time. Such records are put together outside
-    /// of the ring: whatever that code does, no lane is held meanwhile.
+    /// Whether it may be written only once, since that runs code of the program, or may find another value
+    /// the next time. Such records are built outside of the ring: no lane is held while that code runs.
     #[doc(hidden)]
     const ONCE: bool = true;
 
-    /// Gives this value, or a copy of it, to somebody. Numbers are copied, so that a variable whose tracepoint may have to take a function call stays in its
-    /// register on the way that has none.
+    /// Gives this value, or a copy of it. Numbers are copied. So a variable whose tracepoint may have to make
+    /// a function call stays in its register on the path without one.
     #[doc(hidden)]
     #[inline(always)]
     fn lend<B: Borrow<Self>>(&self, borrower: B) -> B::Result {

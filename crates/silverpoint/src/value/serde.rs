@@ -1,7 +1,8 @@
-//! Values that say by `serde::Serialize` what they are. Feature `serde`.
+//! Values that describe themselves by `serde::Serialize`. Feature `serde`.
 //!
-//! The value is walked as it is for any format, and put straight into the record, as an item that carries its types itself: structs and maps are maps, sequences
-//! and tuples lists, variants their name or a map of it, an absent value null. Nothing is allocated but by the value's own code.
+//! The value is walked as for any format, and written directly into the record, as an item that carries its
+//! types itself. Structs and maps are maps, sequences and tuples lists, variants their name or a map of it,
+//! an absent value null. Only the value's own code may allocate.
 
 use std::fmt::{self, Display};
 
@@ -46,7 +47,8 @@ impl<T: Serialize> Trace for Serde<T> {
     }
 }
 
-/// Why a value could not be put: what its code says, as far as it fits here; or there is no room, which the item knows.
+/// Why a value could not be written. It is the message of its code, as far as it fits here; or there is no
+/// room, which the item knows.
 #[derive(Clone, Copy)]
 struct Failure {
     text: [u8; Self::MOST],
@@ -65,7 +67,7 @@ impl fmt::Write for Failure {
         let kept = text.floor_char_boundary(Self::MOST - len);
         self.text[len..len + kept].copy_from_slice(&text.as_bytes()[..kept]);
         self.len += kept as u8;
-        // What does not fit is left out; whoever writes is not told, which not every Display implementation bears.
+        // What does not fit is left out without an error, which not every Display implementation can handle.
         Ok(())
     }
 }

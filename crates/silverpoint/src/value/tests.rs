@@ -208,7 +208,7 @@ fn cut_values_fit_any_room_that_holds_their_least() {
             continue;
         };
         assert!(room >= Args::least(&args));
-        // Whatever was cut, it decodes to the end.
+        // After any cut, it decodes to the end.
         let mut at = 0;
         for kind in &types {
             at = silverpoint_wire::value::skip(kind, &bytes, at)

@@ -47,7 +47,7 @@ impl<'b> Reader<'b> {
                 self.out += &format!("{text:?}");
             }
             4 | 5 => {
-                // Only metadata has a length: a pair of what is said, and of what.
+                // Only metadata has a length: a pair of the metadata and its value.
                 let mut left = if low == 31 { u64::MAX } else { number };
                 assert!(low == 31 || (major, number) == (4, 2), "every other list and map ends with a break");
                 self.out.push(if major == 4 { '[' } else { '{' });

@@ -271,7 +271,8 @@ fn forks() {
     assert_eq!(all[1], own([("child", ""), ("child's own", &shown(b"\x63own\x02"))]));
 }
 
-/// Somebody is said to collect, but never does: the ring is full, and everything is dropped until the policy changes.
+/// A collector is expected, but never comes: the ring is full, and everything is dropped until the policy
+/// changes.
 fn lose() {
     let mut kept = 0;
     for round in 0..2000u64 {

@@ -54,7 +54,7 @@ fn idle() {
     assert!(scene.root().is_dir(), "there was a session");
     assert_eq!(left_in(&scene), 0);
     scene.run("record_some", &[("SILVERPOINT_FILTER", "other=info")]);
-    assert_eq!(left_in(&scene), 1, "demanded: it stays, though it has no records, for whoever demanded it");
+    assert_eq!(left_in(&scene), 1, "demanded: it stays, although it has no records");
 }
 
 fn off() {
@@ -151,7 +151,7 @@ fn while_memory_is_short(what: impl FnOnce()) {
     while filler.write_all(&[1; 4096]).is_ok() {}
     what();
     fs::remove_file(path).unwrap();
-    // Nobody asks for memory at every record.
+    // Not every record asks for memory again.
     thread::sleep(Duration::from_millis(20));
 }
 
@@ -189,8 +189,8 @@ fn scarce() {
     println!("unharmed");
 }
 
-/// What finds no memory takes nothing that is missed when there is some again: sites, slices and slabs are there, every call is accounted for, and what is off
-/// loses nothing.
+/// An attempt without memory takes nothing that is missing later. When there is memory again, sites, slices
+/// and slabs are there, every call is accounted for, and a site that is off loses nothing.
 fn passing_shortage(role: &str) {
     let scene = Scene::new();
     let Some(run) = run_in_little_memory(&scene, role, "1m") else { return };
@@ -205,7 +205,7 @@ fn passing_shortage(role: &str) {
     assert_eq!(session.args_of("room again").len(), 1);
     assert!(session.args_of("no ring").len() > 1);
     let counters = &session.counters;
-    assert_eq!(counters.sites_next, 4, "sites, and no entry was taken in vain");
+    assert_eq!(counters.sites_next, 4, "sites, and no entry was used in vain");
     assert!(counters.descs_next * 8 < 8 << 10, "{} units of descriptions", counters.descs_next);
     assert!(counters.slabs_next <= 2, "{} slabs", counters.slabs_next);
 }
@@ -221,8 +221,9 @@ struct Run {
     left: PathBuf,
 }
 
-/// Runs a role with its sessions in a file system of so many bytes, in a mount namespace of its own. Somebody is said to collect, so that nothing is forgotten
-/// without being counted, and nobody waits for him. `None`, which is said, where this may not be done.
+/// Runs a role with its sessions in a file system of this size, in a mount namespace of its own. A collector
+/// is expected, so nothing is forgotten without being counted, and no thread waits for it. `None`, which is
+/// reported, where this is not permitted.
 fn run_in_little_memory(scene: &Scene, role: &str, size: &str) -> Option<Run> {
     let (small, left) = (scene.root().join("small"), scene.root().join(format!("left-{size}")));
     for directory in [scene.root(), &small, &left] {
@@ -246,7 +247,7 @@ fn run_in_little_memory(scene: &Scene, role: &str, size: &str) -> Option<Run> {
     let output = command.output().expect("unshare");
     let said = String::from_utf8_lossy(&output.stdout);
     let warned = String::from_utf8_lossy(&output.stderr).into_owned();
-    // Whoever may not mount cannot see this; that a program runs is seen elsewhere.
+    // Without the right to mount this cannot be tested; that a program runs is tested elsewhere.
     if warned.contains("unshare") || warned.contains("mount:") {
         println!("{role} in little memory: not run, no mount namespace: {warned}");
         return None;

@@ -406,7 +406,7 @@ fn typed() {
 
 fn async_functions_are_async_spans() {
     let scene = Scene::new();
-    // The end is recorded where the begin is, whatever the level.
+    // The end is recorded where the begin is, at any level.
     scene.run("waiting", &[("SILVERPOINT_FILTER", "error, it::instrument=info")]);
     let session = reader::only_session(scene.root());
     let mut ids = Vec::new();

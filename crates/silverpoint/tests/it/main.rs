@@ -1,4 +1,5 @@
-//! The frontend as programs use it: each test starts this program again in a role, with an environment and a root of its own, and reads what it recorded.
+//! The frontend as programs use it. Each test starts this program again in a role, with an environment and a
+//! root of its own, and reads what it recorded.
 
 /// A role and its test: values, each with what the reader makes of it.
 macro_rules! cases {
@@ -130,8 +131,9 @@ fn main() {
     std::process::exit(i32::from(failed != 0));
 }
 
-/// Tests of what an emulator of user space says that it does, and does not: to wipe pages on fork, to back memory with pages before it is written
-/// to, to keep a process's start time when it executes another program.
+/// Tests of features that an emulator of user space announces but does not provide. These are wiping pages on
+/// fork, backing memory with pages in advance, and keeping a process's start time when it executes another
+/// program.
 const NEED_A_KERNEL: &[&str] = &[
     "a_tiny_file_system",
     "a_tiny_file_system_and_an_old_kernel",
@@ -174,8 +176,8 @@ pub fn again() -> Command {
     }
 }
 
-/// Runs jobs side by side, each in a thread with a stack of so many bytes and a ring of its own: no thread ends, and leaves its ring to another that
-/// overwrites what it holds, before all have recorded.
+/// Runs jobs side by side, each in a thread with a stack of this size and a ring of its own. All threads live
+/// until all have recorded: a thread that ends would leave its ring to another that overwrites it.
 pub fn side_by_side(stack: usize, jobs: &[&(dyn Fn() + Sync)]) {
     let all = &Barrier::new(jobs.len());
     thread::scope(|scope| {

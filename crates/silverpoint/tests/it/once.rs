@@ -1,4 +1,5 @@
-//! Each value is looked at once, and whatever its code does, the thread goes on recording: every record is right or counted.
+//! Each value is read once, and the thread goes on recording, no matter what the value's code does: every
+//! record is right or counted.
 
 use std::time::Duration;
 

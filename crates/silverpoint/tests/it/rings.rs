@@ -58,7 +58,8 @@ fn four_threads() {
     });
 }
 
-/// Threads that take what memory is not left to others, all alive; then one that fills the ring it can have, and has something large to say.
+/// Threads that take the memory that is not left to others, all alive. Then one that fills the ring it can
+/// have, and has a large record.
 fn crowd() {
     let over = Barrier::new(CROWD + 1);
     thread::scope(|scope| {
@@ -107,7 +108,8 @@ fn flight_recorder() {
     scene.run("storm", &[("SILVERPOINT_FILTER", "info")]);
     let session = reader::only_session(scene.root());
     let numbers: Vec<u64> = session.args_of("n").iter().map(|n| n.parse().unwrap()).collect();
-    // Whatever is kept is the end, without a gap: the last ring, and the smaller ones before it as far as they were kept.
+    // The kept records are the end, without a gap: the last ring, and the smaller ones before it as far as
+    // they were kept.
     assert_eq!(numbers.last(), Some(&(RECORDS - 1)));
     let last_ring = session.streams.values().next_back().unwrap();
     let kept: Vec<u64> = last_ring.records.iter().map(|r| r.args.parse().unwrap()).collect();
@@ -349,6 +351,6 @@ fn switched_from_outside() {
     let numbers: Vec<u64> = records.iter().map(|record| record.args.parse().unwrap()).collect();
     assert_eq!(numbers[0], 0, "not evaluated before it was on");
     assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 1));
-    // Nobody waits for a timer of seconds. (On a loaded machine no test can tell more.)
+    // No thread waits for a timer of seconds. (On a loaded machine no test can show more.)
     assert!(took < Duration::from_secs(2), "{took:?}");
 }

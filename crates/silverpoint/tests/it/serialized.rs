@@ -225,7 +225,7 @@ fn serialized_values_are_bounded() {
     let (truncated, nested) = one("nested");
     assert_eq!((truncated, nested.matches("below").count()), (false, 12), "{nested}");
     assert!(nested.contains("[\"…\"]") && nested.ends_with(", 2"), "{nested}");
-    // It ends for lack of room, whatever is tried.
+    // It ends for lack of room, after any attempt.
     assert_eq!(one("endless"), (true, "\"…\", 3".into()));
     let (truncated, many) = one("many");
     assert!(truncated && many.ends_with("62, 63, \"…(+99936)\"], 4"), "{}", &many[many.len() - 60..]);

@@ -83,7 +83,7 @@ fn large() {
     side_by_side(2 << 20, &[&record as &(dyn Fn() + Sync); LARGE]);
 }
 
-/// Whoever comes too late for a new slab takes the next one, not a ring that is too small.
+/// A thread that comes too late for a new slab takes the next one, not a ring that is too small.
 fn large_at_once() {
     for _ in 0..10 {
         let scene = Scene::new();

@@ -1,4 +1,5 @@
-//! Ways in which the program's own code leaves a tracepoint, for the tests of every way in: the value that is recorded does something when it is formatted.
+//! Ways in which the program's own code leaves a tracepoint, for the tests of every entry point. The recorded
+//! value does something when it is formatted.
 
 use std::cell::Cell;
 use std::fmt;
@@ -124,8 +125,9 @@ pub const SIZES: [usize; 4] = [20, 2000, 100_000, 600_000];
 /// Records that were lost in [`all`], each as it unwound.
 pub const LOST: u64 = 4;
 
-/// All ways out but the end of a thread, with values of every size. `record` makes one record of the value, and tells by the number which it is; afterwards there are
-/// 10,000 more, so that the ring's limits are met. The child of the fork ends in here.
+/// All ways out but the end of a thread, with values of every size. `record` makes one record of the value,
+/// whose number identifies it. After that there are 10,000 more, so that the ring's limits are reached. The
+/// child of the fork ends in here.
 pub fn all(record: &dyn Fn(&Acting<'_>), signalled: fn()) {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
