@@ -14,8 +14,8 @@
 // the variable SILVERPOINT of the environment is set, it takes precedence. A logger's name is the category of
 // its records.
 //
-// If the sources must stay unchanged: the directory silverpoint/instead has spdlog/spdlog.h and similar
-// headers, for the compiler's search path (CMake: silverpoint::instead_of_spdlog).
+// If the sources must stay unchanged, use the directory silverpoint/instead. It has spdlog/spdlog.h and
+// similar headers, for the compiler's search path (CMake: silverpoint::instead_of_spdlog).
 //
 // docs/guide/from-spdlog.md lists what is the same and what is not.
 #pragma once

@@ -61,8 +61,8 @@ class SP_DETAIL_VISIBLE TraceContext {
         return TraceContext(*ids, std::string(state));
     }
 
-    // Attaches trace_id, span_id and parent_id to all records of this thread until the returned object ends;
-    // trace_flags and tracestate if there are any.
+    // Attaches trace_id, span_id and parent_id to all records of this thread until the returned object ends.
+    // So it does with trace_flags and tracestate if there are any.
     SP_DETAIL_OWN Context enter() const {
         const CapturedContext open = capture_context();
         std::string_view outer_state;

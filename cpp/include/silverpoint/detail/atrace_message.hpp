@@ -1,7 +1,7 @@
-// What is written to trace_marker: one line a call, exactly as Android writes it.
+// The text for trace_marker: one line a call, exactly as Android writes it.
 //
-//   B|pid|name   E|pid   I|pid|name   N|pid|track|name   C|pid|name|value
-//   S|pid|name|cookie   F|pid|name|cookie   G|pid|track|name|cookie   H|pid|track|cookie
+//     B|pid|name   E|pid   I|pid|name   N|pid|track|name   C|pid|name|value
+//     S|pid|name|cookie   F|pid|name|cookie   G|pid|track|name|cookie   H|pid|track|cookie
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 
 SP_DETAIL_BEGIN
 
-// `|process` as this thread has written it last: to make it takes as long as all the rest of a short message.
+// `|process` as this thread wrote it last: making it takes as long as the rest of a short message.
 struct AtraceProcess {
     std::uint32_t of = 0;  // 0: none, or it is being made, and a signal handler has come in between
     std::uint32_t size = 0;
@@ -25,10 +25,10 @@ inline thread_local constinit AtraceProcess tls_atrace_process __attribute__((tl
 // letter|pid, then each name after a |, cut so that everything fits, then the number after a |.
 class AtraceMessage {
   public:
-    // Bytes at most: what Android writes, and what every kernel takes in one piece.
+    // The most bytes: what Android writes, and what every kernel accepts in one piece.
     static constexpr std::size_t kMost = 1023;
-    // Bytes of a track's name at most, in all of its messages: what begins is what ends. It leaves some for
-    // the name behind it.
+    // The most bytes of a track's name, in all of its messages, so that begin and end have the same name. It
+    // leaves some for the name behind it.
     static constexpr std::size_t kTrack = 900;
 
     AtraceMessage(char letter, std::uint32_t process, const std::string_view* names, std::size_t count,
@@ -70,8 +70,8 @@ class AtraceMessage {
         std::atomic_signal_fence(std::memory_order_seq_cst);
         known.of = process;
     }
-    // Up to twenty bytes behind the number may be written to. (Not std::to_chars: what libstdc++ has static
-    // in it keeps a plug-in from being unloaded.)
+    // Up to twenty bytes behind the number may be written to. (Not std::to_chars: libstdc++'s static data in
+    // it keeps a plug-in from being unloaded.)
     void decimal(std::int64_t number) {
         auto rest = static_cast<std::uint64_t>(number);
         if (number < 0) {
@@ -94,11 +94,11 @@ class AtraceMessage {
         std::memcpy(bytes_ + size_, at, kDigits);
         size_ += static_cast<std::size_t>(end - at);
     }
-    // What would end the name or the line is made harmless: | becomes /, a control character a space.
+    // Characters that would end the name or the line are replaced: | becomes /, a control character a space.
     void put(std::string_view name, std::size_t most) {
         std::size_t size = name.size();
         if (size > most) {
-            // Not within a character; what is no UTF-8 has none.
+            // Not within a character; invalid UTF-8 has none.
             const auto goes_on = [&](std::size_t at) {
                 return (static_cast<unsigned char>(name[at]) & 0xC0) == 0x80;
             };
@@ -119,11 +119,11 @@ class AtraceMessage {
         size_ += size;
     }
 
-    // The same, so many bytes at a time; the last block lies over the one before it.
+    // The same, a block at a time; the last block overlaps the one before it.
     using Eight [[gnu::vector_size(8)]] = unsigned char;
     using Sixteen [[gnu::vector_size(16)]] = unsigned char;
-    // Copies at least sixteen bytes, and says whether all of them are harmless, by one comparison each:
-    // others may be, too.
+    // Copies at least sixteen bytes, and returns whether all of them are harmless, by one comparison each.
+    // False is possible for harmless bytes, too.
     static bool copy_plain(char* to, const char* from, std::size_t size) {
         const Sixteen none{}, space = none + static_cast<unsigned char>(' '),
                               last = none + static_cast<unsigned char>('|' - 1 - ' ');
@@ -163,7 +163,7 @@ class AtraceMessage {
     // The longest number, and what stands before it.
     static constexpr std::size_t kDigits = 20, kTail = kDigits + 1;
     char bytes_[kMost + 1];
-    // Names leave the tail free; behind them come | and -, and so many bytes as the longest number has.
+    // Names leave the tail free. Behind them come | and -, and as many bytes as the longest number has.
     static_assert(kMost - kTail + 2 + kDigits <= sizeof bytes_ && 1 + 10 <= sizeof AtraceProcess::text);
     std::size_t size_ = 0;
 };

@@ -1,13 +1,13 @@
-// Begins of a thread that have not ended: of spans that are not in the ring, too, so that their ends end
+// Begins of a thread that have not ended. Spans that are not in the ring are included, so that their ends end
 // nothing else.
 //
 //   all:  nothing │ begin │ begin │ (free) …      │ deeper
 //                                 ▲               ▲
 //                  tls_atrace_next               limit: those beyond lie in a mapping of their own
 //
-// What lies below the next one is asked by every end, so both borders are entries without an id. In memory of
-// its own: a shared object with as much for each thread cannot be loaded while a program runs, for threads
-// have little room left for those.
+// Every end checks the entry below the next one, so both borders are entries without an id. The table has
+// memory of its own. A shared object with so much memory for each thread cannot be loaded while a program
+// runs, because threads have little room left for that.
 #pragma once
 
 #include <sys/mman.h>
@@ -22,7 +22,7 @@
 SP_DETAIL_BEGIN
 
 struct AtraceBegun {
-    // In an id: the kernel was told of the begin, so that it is told of the end, too.
+    // In an id: the begin was written to the kernel, so the end is written, too.
     static constexpr std::uint32_t kTold = std::uint32_t{1} << 31;
 
     Site* site = nullptr;
@@ -32,13 +32,13 @@ struct AtraceBegun {
 
 struct AtraceOpen {
     static constexpr std::size_t kMost = 64;
-    // Of those that lie deeper so many are known; of further ones the ends are lost, and counted.
+    // The number of deeper ones that are known. The ends of further ones are lost, and counted.
     static constexpr std::size_t kMostDeep = 10'000 - kMost;
 
     AtraceBegun all[1 + kMost + 1] = {};
     std::size_t deeper = 0;
     AtraceBegun* deep = nullptr;  // made when the first is deeper; kept
-    // Whose it is; those of dead threads are used again.
+    // Its owner; those of dead threads are used again.
     Word thread{0};
     pid_t process = 0;
     AtraceOpen* another = nullptr;
@@ -68,11 +68,11 @@ inline thread_local constinit AtraceBegun* tls_atrace_next __attribute__((tls_mo
 inline thread_local constinit AtraceBegun* tls_atrace_limit __attribute__((tls_model("initial-exec"))) =
     no_atrace_open.all + 1;
 
-// All that were made; never given back, as the lanes of threads.
+// All that were made; never freed, like the lanes of threads.
 inline constinit std::atomic<AtraceOpen*> atrace_opens{nullptr};
 
-// Memory for the calling thread: a page, or that of a thread of this process that is dead. (Not that of a
-// parent's threads: one of them may be this one.) Null: there is none.
+// Memory for the calling thread: a page, or the memory of a dead thread of this process. (Not of a parent's
+// threads: one of them may be this one.) Null: there is none.
 SP_DETAIL_COLD AtraceOpen* claim_atrace_open() {
     static constinit std::atomic<AtraceOpen*> from{nullptr};
     const SystemGuard guard;
@@ -104,7 +104,7 @@ SP_DETAIL_COLD AtraceOpen* claim_atrace_open() {
 }
 
 SP_DETAIL_HOT bool has_room_atrace() { return tls_atrace_next < tls_atrace_limit; }
-// Whether there is room, where there seems to be none.
+// Whether there is room although it looks full.
 SP_DETAIL_COLD bool make_room_atrace() {
     if (tls_atrace_open != &no_atrace_open) return false;
     AtraceOpen* const open = claim_atrace_open();
@@ -118,7 +118,7 @@ SP_DETAIL_COLD bool make_room_atrace() {
 SP_DETAIL_COLD void open_atrace_deep(AtraceBegun begun) {
     AtraceOpen& open = *tls_atrace_open;
     const bool in_ring = (begun.id & ~AtraceBegun::kTold) != 0;
-    // Nobody will know what its end belongs to.
+    // Its end will belong to nothing known.
     const auto lose_end = [&](Cause cause) {
         if (in_ring) count_session_loss(cause);
     };

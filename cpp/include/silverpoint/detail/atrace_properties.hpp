@@ -1,12 +1,12 @@
-// What of ATrace is enabled, by Android's names of system properties.
+// Which parts of ATrace are enabled, by Android's names of system properties.
 //
-//   debug.atrace.tags.enableflags=0x1002      tags, decimal, 0x... or octal behind a 0
-//   debug.atrace.app_number=2                 how many of the following there are
-//   debug.atrace.app_0=player                 these programs have the tag kApp, too; * is every one
-//   debug.atrace.app_1=/usr/bin/server
+//     debug.atrace.tags.enableflags=0x1002      tags, decimal, 0x... or octal behind a 0
+//     debug.atrace.app_number=2                 how many of the following there are
+//     debug.atrace.app_0=player                 these programs have the tag kApp, too; * is every one
+//     debug.atrace.app_1=/usr/bin/server
 //
-// They are lines of a file, and variables of the environment of the same names, which decide where both say
-// something. Cases, for every language: spec/vectors/atrace.tsv.
+// They are lines of a file, and environment variables of the same names. The variables take precedence.
+// Cases, for every language: spec/vectors/atrace.tsv.
 #pragma once
 
 #include <fcntl.h>
@@ -25,8 +25,8 @@ inline constexpr unsigned kAtraceTags = 28;
 inline constexpr std::uint64_t kAtraceValid = (std::uint64_t{1} << kAtraceTags) - 1;
 inline constexpr std::uint64_t kAtraceApp = std::uint64_t{1} << 12;
 
-// What the environment says; nothing in a program with more privileges than its caller, and an empty variable
-// says nothing.
+// The value in the environment. Nothing in a program with more privileges than its caller; an empty variable
+// counts as not set.
 inline const char* atrace_environment(const char* name) {
     if (getauxval(AT_SECURE) != 0) return nullptr;
     const char* value = getenv(name);
@@ -37,12 +37,12 @@ class AtraceProperties {
   public:
     using Environment = const char* (*)(const char*);
 
-    // Reads a file's lines; null: none is named.
+    // Reads a file's lines; null: no file is named.
     void read_file(const char* path) {
         is_named_ = path != nullptr;
         size_ = 0;
         if (path == nullptr) return;
-        // (Nobody waits for what writes into a pipe.)
+        // (Does not wait for a process that writes into a pipe.)
         const int file = ::open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
         while (file >= 0 && size_ < sizeof file_) {
             const ssize_t got = ::read(file, file_ + size_, sizeof file_ - size_);
@@ -55,7 +55,7 @@ class AtraceProperties {
             size_ = end == std::string_view::npos ? 0 : end;
         }
     }
-    // The tags of a program that was called by this command. False: nobody has set anything.
+    // The tags of a program that was called by this command. False: nothing is set.
     bool tags_of(std::string_view command, Environment environment, std::uint64_t& tags) const {
         const std::string_view flags_text = value_of(environment, "debug.atrace.tags.enableflags");
         const std::string_view count_text = value_of(environment, "debug.atrace.app_number");
@@ -77,9 +77,9 @@ class AtraceProperties {
     }
 
   private:
-    // A line that goes on beyond the bytes that are read is none: half a number would be another one.
+    // A line that goes on beyond the bytes that were read is ignored: half a number would be another one.
     static constexpr std::size_t kMostBytes = 65536;
-    // Programs that are looked at.
+    // The most programs that are checked.
     static constexpr std::uint64_t kMostApps = 64;
 
     // The value of a property; the last line counts.
@@ -106,7 +106,7 @@ class AtraceProperties {
         return text;
     }
     // As Android reads it (strtoull with base 0): hexadecimal behind 0x, octal behind 0, else decimal, with a
-    // sign or not. 0 for what is no number, and for the largest one, which Android takes for an overflow.
+    // sign or not. 0 for an invalid number, and for the largest one, which Android treats as an overflow.
     static std::uint64_t number(std::string_view text) {
         const bool is_negative = text.starts_with('-');
         if (is_negative || text.starts_with('+')) text.remove_prefix(1);
@@ -130,7 +130,7 @@ class AtraceProperties {
         if (is_negative) sum = 0 - sum;
         return sum == kOverflow ? 0 : sum;
     }
-    // The same of a count, which is an int on Android; 0 for what is none.
+    // The same for a count, which is an int on Android; 0 if it is invalid.
     static std::uint64_t count(std::string_view text) {
         const std::uint64_t all = number(text);
         return all <= 0x7FFFFFFF ? all : 0;

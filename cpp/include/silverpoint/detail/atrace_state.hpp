@@ -1,7 +1,7 @@
 // Which tags of ATrace are enabled, for which output; followed while the program runs.
 //
-//   properties: lines name=value of the file that SILVERPOINT_ATRACE_PROPERTIES names (read again when it
-//   changes), and variables of the environment of the same names, which decide where both say something
+//     properties: lines name=value of the file that SILVERPOINT_ATRACE_PROPERTIES names (read again when it
+//     changes), and environment variables of the same names, which take precedence
 #pragma once
 
 #include <errno.h>
@@ -24,22 +24,22 @@
 
 SP_DETAIL_BEGIN
 
-// Outputs of tags, in one word, so that a call asks once: tags that properties leave to the directives, and
-// from this bit on those that go to the kernel.
+// Outputs of tags, in one word, so that a call needs one check. Lower bits: tags that properties leave to the
+// directives. From this bit on: tags that go to the kernel.
 inline constexpr unsigned kAtraceMarker = 32;
-// Bit 63: nobody has asked yet.
+// Bit 63: nothing was queried yet.
 inline constexpr std::uint64_t kAtraceUnknown = std::uint64_t{1} << 63 | kAtraceValid;
 
-// What a tag's gate says, so that a call asks one byte: 0 nothing is to be done, 1 into the ring alone, and
-// anything else that the outputs decide.
+// A tag's gate in one byte, so that a call needs one check. 0: nothing to do; 1: into the ring alone; any
+// other value: the outputs decide.
 using AtraceGate = std::atomic<std::uint8_t>;
 inline constinit const AtraceGate kAtraceNothing{0};
-// Nobody has asked for the state byte of the tag's site yet; and the kernel is to have it, too.
+// The state byte of the tag's site is not known yet; the kernel wants the call, too.
 inline constinit const AtraceGate kAtraceUnasked{0x80}, kAtraceMarked{0x82};
 
 inline void end_atrace_state();
 
-// One write(2). Into a pipe that nobody reads it fails, instead of ending the program by SIGPIPE.
+// One write(2). Into a pipe without a reader it fails, instead of ending the program by SIGPIPE.
 SP_DETAIL_COLD void write_without_signal(int descriptor, std::string_view text) {
     sigset_t pipe, before, pending;
     sigemptyset(&pipe);
@@ -48,7 +48,7 @@ SP_DETAIL_COLD void write_without_signal(int descriptor, std::string_view text) 
     const bool was_pending = sigismember(&pending, SIGPIPE) == 1;
     if (pthread_sigmask(SIG_BLOCK, &pipe, &before) != 0) return;
     const ssize_t written = ::write(descriptor, text.data(), text.size());
-    // The signal of this write is taken back; one that waited already is the program's.
+    // The signal of this write is removed; one that was pending before belongs to the program.
     if (written < 0 && errno == EPIPE && !was_pending) {
         const timespec at_once{};
         while (sigtimedwait(&pipe, nullptr, &at_once) < 0 && errno == EINTR) {
@@ -59,11 +59,11 @@ SP_DETAIL_COLD void write_without_signal(int descriptor, std::string_view text) 
 
 class AtraceState {
   public:
-    // Where nobody else has a say, this is the state byte of a tag's site: directives alone decide then.
+    // If only directives decide, this is the state byte of a tag's site.
     SP_DETAIL_HOT std::uint8_t gate(unsigned bit) const {
         return gates_[bit].at.load(std::memory_order_acquire)->load(std::memory_order_relaxed);
     }
-    // The state byte of a tag's site is there.
+    // The state byte of a tag's site is known.
     void set_state(unsigned bit, const AtraceGate* state) {
         states_[bit].store(state, std::memory_order_release);
         const AtraceGate* unasked = &kAtraceUnasked;
@@ -74,10 +74,10 @@ class AtraceState {
         const std::uint64_t all = outputs_.load(std::memory_order_acquire);
         return all != kAtraceUnknown ? all : first_outputs();
     }
-    // Tags that properties enable, and that have somewhere to go in the kernel.
+    // Tags that properties enable, and that have a destination in the kernel.
     std::uint64_t marker_tags() { return outputs() >> kAtraceMarker; }
-    // What the kernel does not take is gone, as on Android. (While it does not trace it says so each time:
-    // that is not the caller's error.)
+    // What the kernel does not accept is lost, as on Android. (While it does not trace it reports that each
+    // time: this is not the caller's error.)
     void write(std::string_view text) {
         const SystemGuard guard;
         if (!is_intact() && !reopen()) return;
@@ -87,10 +87,10 @@ class AtraceState {
         else [[maybe_unused]]
             const ssize_t written = ::write(descriptor, text.data(), text.size());
     }
-    // Whether it is not the kernel's: each message ends with a newline.
+    // Whether it is another file than the kernel's: then each message ends with a newline.
     bool is_file() const { return is_file_; }
 
-    // Reads properties again. As the first call of all it begins to follow them, too.
+    // Reads properties again. The very first call also begins to follow them.
     void update() {
         read();
         if (!watching_.exchange(true, std::memory_order_acq_rel)) {
@@ -98,7 +98,8 @@ class AtraceState {
             read();  // what came in between
         }
     }
-    // Before the shared object with this copy is gone: nothing is left that would run its code, or is open.
+    // Before the shared object with this copy is unloaded: nothing remains that would run its code, or is
+    // open.
     SP_DETAIL_COLD void end() {
         if (is_in_executable()) return;
         const SystemGuard guard;
@@ -110,7 +111,7 @@ class AtraceState {
             pthread_join(follower_, nullptr);
         }
         follower_process_ = 0;
-        // Where the program has closed it, the number may be that of a file of its own.
+        // If the program has closed it, the number may be that of a file of its own.
         const int marker = descriptor_.exchange(-1, std::memory_order_acq_rel);
         if (stands_for_marker(marker)) ::close(marker);
         for (int* const descriptor : {&events_, &stop_}) {
@@ -127,7 +128,7 @@ class AtraceState {
         const bool given = read_tags(tags);
         const std::uint64_t marker = tags != 0 && !open_marker() ? 0 : tags;
         const std::uint64_t ring = given ? tags : kAtraceValid;
-        // While it changes every call looks at the outputs.
+        // While it changes every call checks the outputs.
         for (Gate& gate : gates_) gate.at.store(&kAtraceMarked, std::memory_order_relaxed);
         outputs_.store(ring | marker << kAtraceMarker, std::memory_order_release);
         for (unsigned bit = 0; bit < kAtraceTags; ++bit) {
@@ -145,7 +146,7 @@ class AtraceState {
         update();
         return outputs_.load(std::memory_order_acquire);
     }
-    // False: nobody has set anything.
+    // False: nothing is set.
     static bool read_tags(std::uint64_t& tags) {
         static AtraceProperties all;  // one at a time: who reads holds the mutex
         all.read_file(atrace_environment("SILVERPOINT_ATRACE_PROPERTIES"));
@@ -162,7 +163,7 @@ class AtraceState {
     bool is_intact() const { return stands_for_marker(descriptor_.load(std::memory_order_acquire)); }
     // Opens the marker again. False: this message is not written.
     SP_DETAIL_COLD bool reopen() {
-        // Another thread is at it, or this one was interrupted in it.
+        // Another thread is doing this, or this one was interrupted in it.
         if (pthread_mutex_trylock(&mutex_) != 0) return false;
         bool is_open = is_intact();
         if (!is_open && path_ != nullptr) {
@@ -205,7 +206,7 @@ class AtraceState {
         return false;
     }
 
-    // Follows the file's directory, so that it may come later or be replaced: a thread that sleeps.
+    // Follows the file's directory, so that the file may come later or be replaced: a thread that sleeps.
     void watch() {
         const char* path = atrace_environment("SILVERPOINT_ATRACE_PROPERTIES");
         if (path == nullptr) return;
@@ -261,17 +262,17 @@ class AtraceState {
         std::atomic<const AtraceGate*> at{&kAtraceUnasked};
     };
     Gate gates_[kAtraceTags];
-    std::atomic<const AtraceGate*> states_[kAtraceTags] = {};  // of their sites, as far as somebody has asked
+    std::atomic<const AtraceGate*> states_[kAtraceTags] = {};  // of their sites, as far as they were queried
     std::atomic<std::uint64_t> outputs_{kAtraceUnknown};
     std::atomic<bool> watching_{false};
     pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
     std::atomic<int> descriptor_{-1};
-    // What it stands for, and its name, which lives as long as the program.
+    // Its tags, and its name, which lives as long as the program.
     dev_t device_ = 0;
     ino_t inode_ = 0;
     const char* path_ = nullptr;
     bool is_file_ = false;
-    // Of the thread that follows: what it waits for, and whose it is.
+    // For the thread that follows: what it waits for, and its owner.
     int events_ = -1, stop_ = -1;
     pthread_t follower_ = {};
     pid_t follower_process_ = 0;

@@ -1,5 +1,5 @@
-// What is taken of an argument before its record is made: where text and numbers lie and how many there are
-// is asked once, texts that must be made are made once, all else is referred to.
+// What is captured of an argument before its record is made. Address and number of texts and numbers are
+// queried once, texts that must be made are made once, everything else is referred to.
 #pragma once
 
 #include "values.hpp"
@@ -40,7 +40,7 @@ struct Capture<T> {
     using type = ArrayRef<Element>;
     SP_DETAIL_HOT static type of(const T& range) { return {range.data(), count_of(range)}; }
 };
-// Types whose codec says by what they are recorded.
+// Types whose codec states how they are recorded.
 template <class T>
     requires requires { typename Codec<T>::Taken; }
 struct Capture<T> {
@@ -51,15 +51,15 @@ struct Capture<T> {
 template <class T>
 using CapturedAs = std::remove_cvref_t<typename Capture<T>::type>;
 
-// Types that may be cut before they are recorded; CutBefore::is_cut tells of a value.
+// Types that may be cut before they are recorded; CutBefore::is_cut says so of a value.
 template <class T>
 struct CutBefore {
     static constexpr bool kMayBe = false;
     static constexpr bool is_cut(const T&) { return false; }
 };
 
-// How an argument reaches a function that is not inlined: numbers by value, since a variable whose address is
-// given away is kept in memory from then on, on the hot path too.
+// How an argument reaches a function that is not inlined. Numbers are passed by value: a variable whose
+// address is passed on is kept in memory from then on, on the hot path too.
 template <class T>
 struct Passed {
     using type = std::conditional_t<std::is_scalar_v<T>, T, const T&>;

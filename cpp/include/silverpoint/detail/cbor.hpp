@@ -1,9 +1,9 @@
 // Values as CBOR items (RFC 8949) in a buffer of fixed size, for streams whose pieces are known only when
 // they are written. An item that does not fit leaves nothing behind.
 //
-// Text is stored as UTF-8: what is invalid becomes U+FFFD, one for each byte. Durations are text, `1500 ns`;
-// metadata, for which a signature has a place, is a tag (spec/wire.md, section 10);
-// dates are CBOR's epoch-based time, in seconds, as a double. Own types are maps, enumerations their label.
+// Text is stored as UTF-8: each invalid byte becomes U+FFFD. Durations are text, `1500 ns`. Metadata, for
+// which a signature has a place, is a tag (spec/wire.md, section 10). Dates are CBOR's epoch-based time, in
+// seconds, as a double. Own types are maps, enumerations their label.
 #pragma once
 
 #include "struct.hpp"
@@ -56,7 +56,7 @@ class CborWriter {
         text(said.data(), said.size());
     }
 
-    // As much of a text as fits, if that is more than a little; true when it is all.
+    // As much of a text as fits, if that is more than a little; true if it is all.
     template <class Char>
     bool text(const Char* data, std::size_t size) {
         constexpr std::ptrdiff_t kLeast = 16;
@@ -94,7 +94,7 @@ class CborWriter {
         return whole;
     }
 
-    // As many bytes as fit, if those are more than a few; true when they are all.
+    // As many bytes as fit, if that is more than a few; true if it is all.
     bool bytes(const char* data, std::size_t size) {
         constexpr std::size_t kHead = 3, kLeast = 16;
         const auto room = static_cast<std::size_t>(end_ - at_);

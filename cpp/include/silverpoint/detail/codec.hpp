@@ -1,13 +1,16 @@
 // Values: for each type its signature, its size and how it is packed (spec/wire.md section 10).
 //
-// Containers are matched by what they offer, so that no header of theirs is needed here. A codec has:
-//   static constexpr std::size_t fixed     bytes of every value, or kVaries
-//   static constexpr void sign(Signer&)    appends the signature
-// and one of these, so that nothing is asked of a value twice (within.hpp):
-//   static char* put(char*, const T&)      packs a value of fixed size, gives the end
-//   kIsFlat, size(const T&), put(…)        both depend on the bytes of a T alone
-//   static char* walk<kAfter>(Room&, char*, const T&)    packs what it holds, part by part
-//   a Capture (capture.hpp)                what is taken of it is one of the above
+// Containers are matched by their members, so that none of their headers is needed here. A codec has:
+//
+//     static constexpr std::size_t fixed     bytes of every value, or kVaries
+//     static constexpr void sign(Signer&)    appends the signature
+//
+// and one of these, so that a value is queried only once (within.hpp):
+//
+//     static char* put(char*, const T&)      packs a value of fixed size, returns the end
+//     kIsFlat, size(const T&), put(…)        both depend on the bytes of a T alone
+//     static char* walk<kAfter>(Room&, char*, const T&)    packs its content, part by part
+//     a Capture (capture.hpp)                what is captured of it is one of the above
 #pragma once
 
 #include <concepts>
@@ -36,7 +39,8 @@ inline constexpr std::size_t kVaries = static_cast<std::size_t>(-1);
 // Packing into a room (within.hpp).
 template <class T>
 struct Within;
-// Whether looking at a T runs no code of the program's (steady.hpp). Deeper than kDeep nobody looks: it may.
+// Whether reading a T runs no code of the program (steady.hpp). Beyond kDeep levels nothing is checked: it
+// may.
 template <class T, unsigned kDeep = 16>
 constexpr bool is_steady();
 template <class T>
@@ -52,7 +56,7 @@ struct Signer {
     char* out = nullptr;
     std::size_t len = 0;
     unsigned depth = 0;
-    // A type lies deeper than readers go: it contains itself, as a rule. What follows is left out.
+    // A type lies deeper than readers go; usually it contains itself. The rest is left out.
     bool is_endless = false;
 
     static constexpr unsigned kDeepest = 31;  // 32 types with the innermost
@@ -72,7 +76,7 @@ struct Signer {
     constexpr void add(std::string_view text) {
         for (const char c : text) add(c);
     }
-    // A name: what has a meaning in signatures, and what is not printable ASCII, as %HH.
+    // A name: characters with a meaning in signatures, and everything but printable ASCII, as %HH.
     constexpr void name(std::string_view text) {
         constexpr std::string_view special = "%|:,;=<>";
         for (const char c : text) {
@@ -86,7 +90,7 @@ struct Signer {
             }
         }
     }
-    // As a name; what compilers write for namespaces without a name is left out: each writes another thing.
+    // As a name, but without unnamed namespaces: each compiler writes them differently.
     constexpr void type_name(std::string_view text) {
         for (const std::string_view nameless :
              {std::string_view("{anonymous}::"), std::string_view("(anonymous namespace)::"),
@@ -128,14 +132,14 @@ inline constexpr char kTextCode = sizeof(Char) == 1   ? 's'
                                   : sizeof(Char) == 2 ? 'S'
                                                       : 'Z';
 
-// Integers of 128 bits, which are no type of the standard.
+// Integers of 128 bits, which are not standard types.
 __extension__ using Int128 = __int128;
 __extension__ using UInt128 = unsigned __int128;
 
 template <class T>
 concept Wide = std::same_as<T, Int128> || std::same_as<T, UInt128>;
 
-// std::string and string_view of any character type, and what looks like them.
+// std::string and string_view of any character type, and similar types.
 template <class T>
 concept TextLike = requires(const T& text) {
     typename T::traits_type;
@@ -143,7 +147,7 @@ concept TextLike = requires(const T& text) {
     { text.size() } -> std::convertible_to<std::size_t>;
 } && Character<std::remove_cvref_t<decltype(*std::declval<const T&>().data())>>;
 
-// std::expected and what looks like it.
+// std::expected and similar types.
 template <class T>
 concept ExpectedLike = requires(const T& value) {
     typename T::value_type;
@@ -177,7 +181,8 @@ concept SetLike = RangeLike<T> && !MapLike<T> && requires { typename T::key_type
 template <class T>
 concept TupleLike = requires { std::tuple_size<T>::value; } && !RangeLike<T>;
 
-// std::array. A range whose parts a tuple's access gives (std::ranges::subrange: its begin and end) is none.
+// std::array. Excluded is a range whose parts a tuple's access returns (std::ranges::subrange: its begin and
+// end).
 template <class T>
 concept ArrayLike = RangeLike<T> && requires {
     std::tuple_size<T>::value;
@@ -190,7 +195,7 @@ concept EnumLike = std::is_enum_v<T>;
 template <class T>
 concept Described = requires { Struct<T>::kFields; };
 
-// Of a type that nobody has described; an error as soon as it is used.
+// For a type without a description; an error as soon as it is used.
 template <class T>
 struct Codec {
     static constexpr bool kUnknown = true;
@@ -244,10 +249,9 @@ SP_DETAIL_HOT void put_ends(char* out, const char* from, std::size_t size) {
 SP_DETAIL_HOT char* put_block(char* out, const void* from, std::size_t size) {
     using Chunk [[gnu::vector_size(16), gnu::may_alias]] = char;
     const char* source = static_cast<const char*>(from);
-    // Hides from the compiler what it points to: g++ 12 warns of the pieces that a shorter text does not
-    // have.
+    // Hides the object from the compiler: g++ 12 warns of the pieces that a shorter text does not have.
     asm("" : "+r"(source));
-    // In the order of what is recorded most: paths and messages, then keys of maps.
+    // In the order of frequency: paths and messages, then keys of maps.
     if (size - 33 < 32) {
         Chunk second, third;
         __builtin_memcpy(&second, source + 16, 16);

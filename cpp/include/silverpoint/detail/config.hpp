@@ -4,16 +4,16 @@
 #include <cstddef>
 #include <cstdint>
 
-// What moc, Qt's own reader of headers, does not understand is not shown to it.
+// Hidden from moc, Qt's own reader of headers, which does not understand it.
 #ifdef Q_MOC_RUN
 #    define SP_DETAIL_HIDDEN
 #else
 #    define SP_DETAIL_HIDDEN __attribute__((visibility("hidden")))
 #endif
 
-// Every copy of these headers (the executable's, a plug-in's) is its own: nothing in this namespace is
-// visible outside of its shared object, so that copies of different versions live side by side and a plug-in
-// can really be unloaded.
+// Every copy of these headers (the executable's, a plug-in's) is separate: nothing in this namespace is
+// visible outside of its shared object. So copies of different versions live side by side, and a plug-in can
+// really be unloaded.
 #define SP_DETAIL_BEGIN                    \
     namespace silverpoint {                \
     inline namespace v1 SP_DETAIL_HIDDEN { \
@@ -23,8 +23,9 @@
     }                 \
     }
 
-// Types that a program may have as members of its own, or as variables of a coroutine, are visible: g++ warns
-// of a class with a member that is less visible than itself (-Wattributes). Their functions are not.
+// Types that a program may have as members of its own, or as variables of a coroutine, are visible. Otherwise
+// g++ warns of a class with a member that is less visible than itself (-Wattributes). Their functions are
+// hidden.
 #ifdef Q_MOC_RUN
 #    define SP_DETAIL_VISIBLE
 #    define SP_DETAIL_OWN
@@ -36,12 +37,13 @@
 #define SP_DETAIL_HOT [[gnu::always_inline]] inline
 #define SP_DETAIL_COLD [[gnu::noinline, gnu::cold]] inline
 
-// A place where the kill test ends the process. Nothing elsewhere.
+// A place where the kill test ends the process. Otherwise empty.
 #ifndef SP_DETAIL_FAULT_POINT
 #    define SP_DETAIL_FAULT_POINT(name) ((void)0)
 #endif
 
-// Before a `catch (...)` that ends an exception: the end of a thread (pthread_cancel, pthread_exit) goes on.
+// Before a `catch (...)` that ends an exception: the end of a thread (pthread_cancel, pthread_exit) must go
+// on.
 #if defined(__cpp_exceptions) && __has_include(<bits/cxxabi_forced.h>)
 #    include <bits/cxxabi_forced.h>
 #    define SP_DETAIL_CATCH_END_OF_THREAD              \
@@ -83,7 +85,7 @@ inline constexpr std::size_t kMagic = 0, kState = 4, kOwnerTid = 8, kStream = 12
 
 inline constexpr std::uint32_t kRingMagic = 0x47525053;
 inline constexpr std::uint32_t kRingHeader = 256;
-// States; the rest of the word counts adoptions, so that whoever looked before one takes nothing after it.
+// States. The rest of the word counts adoptions: a state that was read before an adoption is void after it.
 inline constexpr std::uint32_t kRingFree = 0, kRingClaiming = 1, kRingLive = 2, kRingRetired = 3;
 inline constexpr std::uint32_t kRingStateMask = 0xFF, kRingAdoption = 0x100;
 inline constexpr unsigned kLanes = 4;

@@ -20,7 +20,7 @@ SP_DETAIL_HOT std::size_t count_of(const Range& range) {
     }
 }
 
-// What walking with such an iterator gives: not a stand-in for it (std::vector<bool>'s).
+// The type of an element of such an iterator: not a proxy for it (std::vector<bool>'s).
 template <class Iterator>
 struct WalkedBy {
     using type = std::remove_cvref_t<decltype(*std::declval<Iterator&>())>;
@@ -67,15 +67,15 @@ template <class T>
 SP_DETAIL_HOT char* put_numbers(char* out, const T* numbers, std::size_t count) {
     if (count == 0) return out;
     std::size_t size = count * sizeof(T);
-    // A size that the compiler knows makes it write `rep movs`, which takes longer to start than the
-    // library's copy takes altogether.
+    // With a size that the compiler knows it writes `rep movs`, whose start takes longer than the library's
+    // whole copy.
     if (size > 128) asm("" : "+r"(size));
     __builtin_memcpy(out, numbers, size);
     return out + size;
 }
 
-// The elements of a range with their count before them, each put by `put(out, element)`. Steady ranges say
-// how many there are; with others that is found out by walking, once.
+// The elements of a range with their count before them, each put by `put(out, element)`. Steady ranges know
+// how many there are; others are counted by walking them once.
 template <class Range, std::size_t kFixed, std::size_t kAfter, class Room, class Put>
 SP_DETAIL_HOT char* walk_range(Room& room, char* out, auto& range, const Put& put) {
     constexpr bool kIsCounted = kIsSteady<Range> && requires { range.size(); };
@@ -91,11 +91,11 @@ SP_DETAIL_HOT char* walk_range(Room& room, char* out, auto& range, const Put& pu
         const auto length = room.mark(out);
         out = put_length(out, left);
         if (left == 0) return out;
-        // Counted, so that nobody asks a map for what follows its last element: that way is the longest in
+        // Counted, so that a map is not asked for what follows its last element: that way is the longest in
         // its tree.
         for (auto at = range.begin();;) {
             if (!(at != range.end())) [[unlikely]] {
-                // Fewer than it said.
+                // Fewer than it had announced.
                 put_length(room.at(length), count - left);
                 break;
             }
@@ -177,7 +177,7 @@ struct Codec<T> {
     template <std::size_t kAfter, class Room>
     SP_DETAIL_HOT static char* walk(Room& room, char* out, const T& map) {
         constexpr bool kIsFixed = kIsSteady<T> && kKey != kVaries && kMapped != kVaries;
-        // What is of fixed size behind a key needs no look of its own.
+        // A value of fixed size behind a key needs no check of its own.
         constexpr bool kIsMappedFixed = kIsSteady<T> && kMapped != kVaries;
         return walk_range < T, kIsFixed ? kKey + kMapped : kVaries,
                kAfter >
@@ -371,7 +371,7 @@ struct Codec<T> {
     }
 };
 
-// Own types: what SP_STRUCT says.
+// Own types, as SP_STRUCT describes them.
 template <Described T>
 struct StructCodec {
     static constexpr std::size_t fixed = Struct<T>::fixed_size();

@@ -1,17 +1,17 @@
 // A thread's context: the fields that all its records have at this moment (spec/wire.md, section 6,
 // Contexts).
 //
-//   enter ─▶ bytes beside the thread's lanes ─▶ every lane is asked to come by      a tracepoint inside costs
+//   enter ─▶ bytes beside the thread's lanes ─▶ every lane must take the cold path  a tracepoint inside costs
 //                                                     │ its next record: cold path   what it costs outside
 //                                                     ▼
 //                          stated already? ── no ──▶ a context record, then the record (refill.hpp)
 //
-// Scopes lie one upon the other. Each content has a state, a number that is never used again in the thread; a
-// lane remembers which it has stated last. Leaving a scope brings the state before it back: a scope without
-// records leaves nothing in a ring. The memory is wiped in a forked child, as the lanes are.
+// Scopes are stacked. Each content has a state, a number that is never used again in the thread. A lane
+// remembers which one it has stated last. Leaving a scope restores the state before it: a scope without
+// records leaves nothing in a ring. The memory is wiped in a forked child, like the lanes.
 //
-// A signal handler may enter and leave scopes, too. One that interrupts a change finds the scopes busy, and
-// its own is not recorded.
+// A signal handler may enter and leave scopes, too. If it interrupts a change it finds the scopes busy, and
+// its own scope is not recorded.
 #pragma once
 
 #include <atomic>
@@ -45,7 +45,7 @@ class Contexts {
     // Names and values as pairs of CBOR items, the outermost scope's first. Only within alone().
     const char* pairs() const { return bytes_; }
 
-    // Does something that must not be interrupted by a change; false when this has interrupted one.
+    // Does something that a change must not interrupt; false if this has interrupted one.
     template <class Work>
     bool alone(const Work& work) {
         if (busy_ != 0) return false;
@@ -57,7 +57,7 @@ class Contexts {
         return true;
     }
 
-    // Whoever was changing it has been left behind: what is whole of it stays.
+    // The code that was changing it was left behind: the complete part stays.
     void give_up() { busy_ = 0; }
 
     // The number of the new scope; 0 when there are too many. Pairs without room are left out altogether.
@@ -79,7 +79,7 @@ class Contexts {
         return number;
     }
 
-    // False when no such scope is open.
+    // False if no such scope is open.
     bool remove(std::uint64_t number) {
         bool removed = false;
         alone([&] {
@@ -88,7 +88,7 @@ class Contexts {
             if (place-- == 0) return;
             const std::uint32_t begin = place == 0 ? 0 : scopes_[place - 1].end;
             const std::uint32_t end = scopes_[place].end;
-            // What lies upon it moves down.
+            // The scopes above it move down.
             std::memmove(bytes_ + begin, bytes_ + end, size() - end);
             for (std::uint32_t i = place + 1; i < count_; ++i) {
                 const Scope& from = scopes_[i];
@@ -102,7 +102,7 @@ class Contexts {
 
   private:
     struct Scope {
-        // Names it for whoever leaves it.
+        // Identifies it for the code that leaves it.
         std::uint64_t number;
         // Of the content up to here.
         std::uint64_t state;

@@ -1,10 +1,11 @@
 // What happens when the program fails: one record, time for the collector, and then what would have happened
-// without us.
+// without the handler.
 //
 //   signal ──▶ enter ─▶ walk ─▶ modules ─▶ write ─▶ drain ─▶ forward: the handler before ours, or the default
 //                         └───────┴──────────┴────────┴─ a fault within one of them goes on with the next
 //
-// Only async-signal-safe means, on a stack of its own. A thread that fails while another is at it waits.
+// Only async-signal-safe means, on a stack of its own. A thread that fails while another one is handled
+// waits.
 #pragma once
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@ SP_DETAIL_BEGIN
 // --- Stacks for handlers, so that one can run when a thread's own stack is used up.
 
 struct AlternateStack {
-    Long owner{0};  // process << 32 | thread; 0: nobody yet
+    Long owner{0};  // process << 32 | thread; 0: unused
     std::atomic<char*> memory{nullptr};
 };
 inline constexpr unsigned kAlternateStacks = 4096;
@@ -34,7 +35,7 @@ SP_DETAIL_COLD AlternateStack* claim_alternate_stack() {
     for (unsigned looked = 0; looked < 8 && looked < count; ++looked) {
         AlternateStack& entry = alternate_stacks[cursor.fetch_add(1, std::memory_order_relaxed) % count];
         std::uint64_t owner = entry.owner.load(std::memory_order_acquire);
-        // That of a parent may be in use here: by the thread that forked.
+        // An entry of a parent's thread may be in use here: by the thread that forked.
         if (owner >> 32 != process || entry.memory.load(std::memory_order_acquire) == nullptr) continue;
         if (owner != self && !is_thread_dead(static_cast<std::uint32_t>(owner))) continue;
         if (entry.owner.compare_exchange_strong(owner, self, std::memory_order_acq_rel)) return &entry;
@@ -79,9 +80,9 @@ SP_DETAIL_COLD void give_alternate_stack() {
 
 enum CrashStage : std::uint32_t { kWalking = 1, kModules, kWriting, kDraining, kForwarding };
 
-// In pages that the kernel wipes in a forked child: what the parent was at does not concern it.
+// In pages that the kernel wipes in a forked child: a parent's crash does not concern it.
 struct CrashState {
-    Word owner;  // thread that is at it
+    Word owner;  // thread that is being handled
     Word stage;
     Word has_kept;
     Word records;
@@ -94,7 +95,7 @@ struct CrashState {
 };
 
 inline constexpr int kSignals = 32;
-// A program that lives on after so many has other plans with its signals.
+// A program that lives on after so many crashes has other plans with its signals.
 inline constexpr std::uint32_t kCrashRecordsMost = 16;
 
 struct CrashSettings {
@@ -109,7 +110,7 @@ inline constinit CrashSettings crash_settings;
 
 // This thread has recorded why it ends: the abort that follows is no other crash.
 inline thread_local constinit bool tls_crash_told __attribute__((tls_model("initial-exec"))) = false;
-// Where the stack was when the handler before ours was called; 0: none is.
+// The stack's position when the previous handler was called; 0: none is called.
 inline thread_local constinit std::uintptr_t tls_forwarded __attribute__((tls_model("initial-exec"))) = 0;
 
 SP_DETAIL_COLD CrashState* crash_state() {
@@ -133,7 +134,7 @@ SP_DETAIL_COLD void sleep_1ms() {
 
 enum class Entered { kFirst, kAgain, kNever };
 
-// Makes the calling thread the one that is at it. kAgain: it is already, and has failed within; kNever:
+// Makes the calling thread the one that is handled. kAgain: it is already, and has failed within; kNever:
 // another one does not come to an end.
 SP_DETAIL_COLD Entered enter_crash(CrashState& state, std::uint32_t tid) {
     const std::uint32_t patience = crash_settings.wait_ms.load(std::memory_order_relaxed) + 2000;
@@ -152,7 +153,7 @@ SP_DETAIL_COLD void leave_crash(CrashState& state) {
     state.owner.store(0, std::memory_order_release);
 }
 
-// Keeps a ring for the next record.
+// Reserves a ring for the next record.
 SP_DETAIL_COLD void keep_crash_ring(CrashState& state) {
     if (state.has_kept.load(std::memory_order_acquire) != 0) return;
     state.kept = reserve_crash_ring();
@@ -184,7 +185,7 @@ SP_DETAIL_COLD void work_crash(CrashState& state, std::uint32_t stage, WalkStack
     };
     if (begin(kWalking)) walk();
     if (begin(kModules)) {
-        // A walk that has failed on its way still knows where it was.
+        // A walk that failed halfway still knows how far it got.
         if (!state.stack.has_begun && state.from.pc != 0) guess_stack(state.stack, state.from);
         find_modules(state.stack);
     }
@@ -196,10 +197,10 @@ SP_DETAIL_COLD void work_crash(CrashState& state, std::uint32_t stage, WalkStack
     begin(kForwarding);
 }
 
-// --- What would have happened without us.
+// --- What would have happened without the handler.
 
-// Ends the process as the signal does by default: at once, or when the faulting instruction is executed again
-// (`again`), with its own registers in the core dump.
+// Ends the process as the signal does by default: at once, or (`again`) when the faulting instruction is
+// executed again. Its own registers are in the core dump.
 SP_DETAIL_COLD void end_by_default(int signal, siginfo_t* info, bool again) {
     struct sigaction action {};
     action.sa_handler = SIG_DFL;
@@ -219,17 +220,17 @@ SP_DETAIL_COLD bool is_fault(int signal, const siginfo_t* info) {
             (signal == SIGBUS && info->si_code != 5 /* BUS_MCEERR_AO: somewhere else */));
 }
 
-// Whether the handler before ours was interrupted. (One that has left by a jump is no more there.)
+// Whether the previous handler was interrupted. (One that has left by a jump no longer counts.)
 SP_DETAIL_COLD bool is_within_forwarded(const void* context) {
     const std::uintptr_t stack = interrupted_by(context).stack;
     return tls_forwarded != 0 && stack < tls_forwarded && tls_forwarded - stack < kAlternateBytes * 4;
 }
 
-// The handler before ours, else the default.
+// The previous handler, else the default.
 SP_DETAIL_COLD void forward_crash(int signal, siginfo_t* info, void* context) {
     struct sigaction& before = crash_settings.before[signal];
     const bool has_info = (before.sa_flags & SA_SIGINFO) != 0;
-    // A handler that has failed itself is not asked again.
+    // A handler that has failed itself is not called again.
     const bool is_within = is_within_forwarded(context);
     if (!has_info && before.sa_handler == SIG_IGN && !is_fault(signal, info)) return;
     if (is_within || (!has_info && (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN)))
@@ -249,7 +250,7 @@ SP_DETAIL_COLD void forward_crash(int signal, siginfo_t* info, void* context) {
     sigprocmask(SIG_SETMASK, &restored, nullptr);
 }
 
-// --- Who calls.
+// --- Callers.
 
 SP_DETAIL_COLD void on_crash_signal(int signal, siginfo_t* info, void* context) {
     const SystemGuard guard;
@@ -260,8 +261,8 @@ SP_DETAIL_COLD void on_crash_signal(int signal, siginfo_t* info, void* context) 
                             // An abort cannot be ignored.
                             (signal != SIGABRT || info->si_pid != getpid());
     if (is_ignored) return;
-    // What follows of a crash that is recorded already: the abort of a check or of the handler before ours,
-    // and that handler's own faults.
+    // What follows a crash that is recorded already: the abort of a check or of the previous handler, and
+    // that handler's own faults.
     const bool is_told = tls_crash_told || is_within_forwarded(context);
     if (known == nullptr || is_told) return forward_crash(signal, info, context);
     CrashState& state = *known;
@@ -276,7 +277,7 @@ SP_DETAIL_COLD void on_crash_signal(int signal, siginfo_t* info, void* context) 
             leave_crash(state);
             break;
         case Entered::kAgain: {
-            // A fault of our own: on with what is left, for the reason for which it all began.
+            // A fault of our own code: continue with the rest, for the original reason.
             const int first = state.crash.signal;
             work_crash(state, state.stage.load(std::memory_order_relaxed) + 1, walk);
             leave_crash(state);
@@ -289,8 +290,8 @@ SP_DETAIL_COLD void on_crash_signal(int signal, siginfo_t* info, void* context) 
     forward_crash(signal, info, context);
 }
 
-// A crash that is no signal: `state.crash` is filled by `describe`. The stack begins at the frame with this
-// return address.
+// A crash that is no signal: `describe` fills `state.crash`. The stack begins at the frame with this return
+// address.
 template <class Describe>
 SP_DETAIL_COLD void record_crash(std::uint64_t from, Describe describe) {
     const SystemGuard guard;
@@ -313,7 +314,7 @@ SP_DETAIL_COLD void take_signal(int signal) {
     if (crash_settings.is_ours[signal]) return;
     struct sigaction now {};
     if (sigaction(signal, nullptr, &now) != 0) return;
-    // Who has it ignored wants to live.
+    // A program that ignores it wants to live.
     const bool is_ignored = (now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_IGN;
     if (signal == SIGTERM && is_ignored) return;
     struct sigaction action {};
@@ -328,8 +329,8 @@ SP_DETAIL_COLD void take_signal(int signal) {
     if (sigaction(signal, &action, nullptr) != 0) crash_settings.is_ours[signal] = false;
 }
 
-// Has a handler called after ours, in place of whatever was: the signal may be ours already. take_signal
-// makes it so where it is not.
+// Has a handler called after ours, in place of the previous one: the signal may be ours already. Otherwise
+// take_signal makes it so.
 SP_DETAIL_COLD void take_signal_after_crash(int signal, const struct sigaction& action) {
     struct sigaction now {};
     if (sigaction(signal, nullptr, &now) != 0) return;
@@ -340,9 +341,9 @@ SP_DETAIL_COLD void take_signal_after_crash(int signal, const struct sigaction& 
     }
 }
 
-// --- Who installs.
+// --- Installing.
 
-// Room, and everything that is loaded when it is first used; false: no memory, or no session.
+// Prepares room, and everything that is loaded at its first use. False: no memory, or no session.
 SP_DETAIL_COLD bool prepare_for_crashes(std::uint32_t wait_ms) {
     CrashState* const state = crash_state();
     if (state == nullptr || !ensure_session() || !register_crash_site()) return false;
@@ -376,7 +377,7 @@ void take_crash_signals(const CrashSignal (&all)[Length]) {
         crash.where.add(file).add(":").number(line);
     });
     if (crash_settings.drain.load(std::memory_order_acquire) == nullptr) {
-        // Nobody shows the record now.
+        // The record is not shown anywhere now.
         Text<390> text;
         text.add(file).add(":").number(line).add(": check failed: ").add(condition.data(), condition.size());
         warn(text.c_str());

@@ -1,5 +1,5 @@
-// The record of a crash (spec/crash.md): put together in a buffer of its own, and written into a ring that is
-// kept for it, so that it does not matter what the failing thread was doing with its own.
+// The record of a crash (spec/crash.md). It is put together in a buffer of its own, and written into a ring
+// that is reserved for it. So it does not matter what the failing thread was doing with its own ring.
 #pragma once
 
 #include <signal.h>
@@ -17,7 +17,7 @@ struct Crash {
     int signal = 0, code = 0;
     bool has_address = false;
     std::uint64_t address = 0;
-    std::uint32_t sender = 0;  // process that has sent the signal, or 0
+    std::uint32_t sender = 0;  // process that sent the signal, or 0
 };
 
 inline constexpr std::string_view kCrashNames =
@@ -25,12 +25,12 @@ inline constexpr std::string_view kCrashNames =
 inline constexpr std::string_view kCrashSignature =
     "sssisis?p?IIs[p[<module|path:s,build_id:y,base:p,begin:p,end:p,>";
 inline constexpr std::string_view kCrashTemplate = "{}";
-// The lane of the ring that is kept for it.
+// The lane of the ring that is reserved for it.
 inline constexpr unsigned kCrashLane = 4;
 
 inline constinit Site crash_site(Level::kFatal, "", 0);
 
-// Registers the site; false when there is no session, or no room. Records are made whatever its state.
+// Registers the site; false if there is no session, or no room. Records are made in every state of the site.
 SP_DETAIL_COLD bool register_crash_site() {
     if (crash_site.id() != 0) return true;
     crash_site.locate("", "silverpoint.crash");
@@ -105,7 +105,7 @@ SP_DETAIL_COLD void add_hex(Text<Length>& text, std::uint64_t value) {
     text.add("0x").add(digits + at, sizeof digits - at);
 }
 
-// Says of a signal what its information says.
+// Describes a signal by its information.
 SP_DETAIL_COLD void describe_signal(Crash& crash, int signal, const siginfo_t* info) {
     crash.cause = "signal";
     crash.signal = signal;
@@ -127,8 +127,8 @@ SP_DETAIL_COLD void describe_signal(Crash& crash, int signal, const siginfo_t* i
     }
 }
 
-// Puts values one after the other; what does not fit is left out, and said to be missing where the signature
-// can say it.
+// Puts values one after the other. What does not fit is left out, and marked as missing if the signature
+// allows it.
 class CrashBytes {
   public:
     CrashBytes(char* begin, std::size_t most) : begin_(begin), at_(begin), end_(begin + most) {}
@@ -161,10 +161,10 @@ class CrashBytes {
     char *begin_, *at_, *end_;
 };
 
-// The arguments, in at most `most` bytes (at least 400); gives how many there are.
+// The arguments, in at most `most` bytes (at least 400); returns their size.
 SP_DETAIL_COLD std::size_t put_crash(char* out, std::size_t most, const Crash& crash, const StackTrace& stack,
                                      bool& is_cut) {
-    // What the values of fixed or bounded size take at most, with the lengths of the others.
+    // The most that values of fixed or bounded size take, with the lengths of the others.
     constexpr std::size_t kFixed = 300;
     CrashBytes bytes(out, most);
     const std::size_t for_texts = (most - kFixed) / 2;
@@ -231,7 +231,7 @@ struct CrashRing {
     unsigned size = 0;
 };
 
-// Claims one that nobody sees before it is used.
+// Claims one that is invisible until it is used.
 SP_DETAIL_COLD CrashRing reserve_crash_ring() {
     for (const unsigned size : kCrashSizes) {
         if (shift_of(size) == 0) continue;

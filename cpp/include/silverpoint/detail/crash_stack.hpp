@@ -1,7 +1,6 @@
-// The stack of a thread as program counters, and the modules that they lie in: what a crash record
-// (spec/crash.md) says of where it happened. By async-signal-safe means: nothing is allocated, no lock is
-// taken. (Unwinding is libgcc's, which finds its tables by _dl_find_object since glibc 2.35; prepare_stack
-// has it loaded.)
+// The stack of a thread as program counters, and the modules in which they lie, for a crash record
+// (spec/crash.md). By async-signal-safe means: nothing is allocated, no lock is taken. (Unwinding is
+// libgcc's. It finds its tables by _dl_find_object since glibc 2.35; prepare_stack has it loaded.)
 #pragma once
 
 #include <dlfcn.h>
@@ -26,23 +25,23 @@ struct Module {
 
 struct StackTrace {
     static constexpr unsigned kMost = 64, kMostModules = 24;
-    // Frames that are counted, beyond those that are kept.
+    // The most frames that are counted, beyond those that are kept.
     static constexpr unsigned kMostCounted = 100'000;
 
     // Innermost first.
     std::uint64_t frames[kMost];
     unsigned count;
     unsigned missing;
-    // The frame that was asked for has been seen: what is here is outside of the handler.
+    // The requested frame was found: everything from here on is outside of the handler.
     bool has_begun;
     Module modules[kMostModules];
     unsigned module_count;
 };
 
-// Of the executable, which the dynamic linker does not name. Written by prepare_stack.
+// The executable's path, which the dynamic linker does not give. Written by prepare_stack.
 inline constinit char executable_path[1024] = {};
 
-// Modules as they were when prepare_stack was called: for systems whose dynamic linker cannot be asked in a
+// Modules as they were when prepare_stack was called: for systems whose dynamic linker cannot be queried in a
 // signal handler.
 struct ModuleTable {
     static constexpr unsigned kMost = 128;
@@ -51,13 +50,13 @@ struct ModuleTable {
 };
 inline constinit ModuleTable known_modules;
 
-// Copies memory that may not be there; false then.
+// Copies memory that may not exist; false if it does not.
 SP_DETAIL_COLD bool peek_memory(std::uint64_t from, void* to, std::size_t size) {
     const iovec local{to, size}, remote{reinterpret_cast<void*>(from), size};
     return syscall(SYS_process_vm_readv, getpid(), &local, 1, &remote, 1, 0) == static_cast<long>(size);
 }
 
-// Copies what a module has in memory: of the part that is known of it at once, of others with care.
+// Copies what a module has in memory: the known part at once, other parts with care.
 SP_DETAIL_COLD bool copy_mapped(const Module& module, std::uint64_t from, void* to, std::size_t size) {
     if (from < module.begin || from > module.end || size > module.end - from)
         return peek_memory(from, to, size);
@@ -65,10 +64,9 @@ SP_DETAIL_COLD bool copy_mapped(const Module& module, std::uint64_t from, void* 
     return true;
 }
 
-// The build id in the notes of a mapped file. Its ELF header is where the file begins; but of a file whose
-// segments lie apart the dynamic linker tells only the one that the address is in. Such are those with a hole
-// of a page, which linkers leave now and then, and those that are laid out for larger pages than the machine
-// has.
+// The build id in the notes of a mapped file. Its ELF header is where the file begins. But if a file's
+// segments lie apart, the dynamic linker gives only the one that the address is in. Such files have a hole of
+// a page, which linkers leave now and then, or are laid out for larger pages than the machine has.
 SP_DETAIL_COLD void find_build_id(Module& module) {
     ElfW(Ehdr) header;
     const auto is_header = [&](std::uint64_t at) {
@@ -140,14 +138,14 @@ SP_DETAIL_COLD void find_modules(StackTrace& stack) {
         Module module;
         if (!find_module(address, module)) continue;
         stack.modules[stack.module_count] = module;
-        // Counted first: should what follows fail, the module is there without its build id.
+        // Counted first: if what follows fails, the module is there without its build id.
         Module& kept = stack.modules[stack.module_count++];
         std::atomic_signal_fence(std::memory_order_seq_cst);
         if (kept.build_id_size == 0) find_build_id(kept);
     }
 }
 
-// Where a signal has interrupted its thread.
+// Where a signal interrupted its thread.
 struct Interrupted {
     std::uint64_t pc = 0, stack = 0, frame = 0, link = 0;
 };
@@ -170,8 +168,8 @@ SP_DETAIL_COLD Interrupted interrupted_by(const void* context) {
     return found;
 }
 
-// Puts the callers of a place that no unwind table describes (a call through a bad pointer) into the stack,
-// as far as frame pointers tell them. Only what can be read is read, and only addresses of code are taken.
+// Puts the callers of a place without an unwind table (a call through a bad pointer) into the stack, as far
+// as frame pointers lead. Only readable memory is read, and only addresses of code are accepted.
 SP_DETAIL_COLD void follow_frame_pointers(StackTrace& stack, const Interrupted& from) {
     const auto take = [&stack](std::uint64_t address) {
         Module module;
@@ -200,7 +198,7 @@ SP_DETAIL_COLD _Unwind_Reason_Code take_frame(_Unwind_Context* context, void* gi
     StackTrace& stack = *walk.stack;
     const std::uint64_t pc = _Unwind_GetIP(context);
     if (pc == walk.from && !stack.has_begun) {
-        // What lies below is the handler's.
+        // What lies below belongs to the handler.
         stack.has_begun = true;
         stack.count = stack.missing = 0;
     }
@@ -215,7 +213,7 @@ SP_DETAIL_COLD _Unwind_Reason_Code take_frame(_Unwind_Context* context, void* gi
     return _URC_NO_REASON;
 }
 
-// The calling thread's stack from the frame with this program counter outwards; all of it when there is none.
+// The calling thread's stack from the frame with this program counter outwards; all of it if there is none.
 SP_DETAIL_COLD bool walk_stack(StackTrace& stack, std::uint64_t from) {
     stack.count = stack.missing = stack.module_count = 0;
     stack.has_begun = false;
@@ -224,7 +222,7 @@ SP_DETAIL_COLD bool walk_stack(StackTrace& stack, std::uint64_t from) {
     return stack.has_begun;
 }
 
-// Without unwind tables: where a signal has interrupted the thread, and what frame pointers tell.
+// Without unwind tables: where a signal interrupted the thread, and the callers that frame pointers give.
 SP_DETAIL_COLD void guess_stack(StackTrace& stack, const Interrupted& from) {
     stack.frames[0] = from.pc;
     stack.count = 1;
@@ -238,7 +236,7 @@ SP_DETAIL_COLD void walk_interrupted(StackTrace& stack, const Interrupted& from)
     if (!walk_stack(stack, from.pc) || stack.count < 2) guess_stack(stack, from);
 }
 
-// Loads and initialises what unwinding needs, and notes what cannot be asked later.
+// Loads and initialises what unwinding needs, and stores what cannot be queried later.
 SP_DETAIL_COLD void prepare_stack(StackTrace& room) {
     const ssize_t len = readlink("/proc/self/exe", executable_path, sizeof executable_path - 1);
     executable_path[len < 0 ? 0 : len] = 0;

@@ -1,5 +1,5 @@
 // Which sites are on (spec/directives.md). Works on the text itself, without allocation; malformed directives
-// are passed over.
+// are skipped.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 SP_DETAIL_BEGIN
 
-// What directives look at.
+// The properties of a site that directives check.
 struct SiteFacts {
     Level level;
     std::string_view category;
@@ -17,7 +17,7 @@ struct SiteFacts {
     std::string_view function;
 };
 
-// As substr, without what it would throw: the C library of tracepoints has no C++ library.
+// Like substr, but it does not throw: the C library of tracepoints has no C++ library.
 constexpr std::string_view part(std::string_view text, std::size_t begin,
                                 std::size_t most = std::string_view::npos) {
     if (begin > text.size()) return {};
@@ -50,7 +50,7 @@ SP_DETAIL_COLD bool glob(std::string_view pattern, std::string_view name) {
     return p == pattern.size();
 }
 
-// The qualified name in what the compiler calls a function: `ns::Pump::start` of `void ns::Pump::start(int)
+// The qualified name in the compiler's text for a function: `ns::Pump::start` of `void ns::Pump::start(int)
 // [with T = int]`.
 SP_DETAIL_COLD std::string_view function_name(std::string_view text) {
     if (const auto with = text.find(" [with "); with != std::string_view::npos) text = part(text, 0, with);

@@ -1,5 +1,5 @@
-// Failures in programs that are compiled without exceptions (-fno-exceptions): standard error says what
-// happened, and the program ends where a function has no other way to report it.
+// Failures in programs that are compiled without exceptions (-fno-exceptions). The error is printed on
+// standard error, and the program ends if a function has no other way to report it.
 #pragma once
 
 #include <cstdio>

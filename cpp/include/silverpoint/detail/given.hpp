@@ -1,12 +1,12 @@
-// How arguments reach a record: by value or by reference, and those of a macro as one.
+// How arguments reach a record: by value or by reference, and the arguments of a macro as one object.
 #pragma once
 
 #include "capture.hpp"
 
 SP_DETAIL_BEGIN
 
-// The arguments of a macro, put together by its commas: numbers are taken by value, so that a static constant
-// that is defined nowhere can be one, and a volatile variable is read once.
+// The arguments of a macro, combined by its commas. Numbers are taken by value: so a static constant without
+// a definition can be one, and a volatile variable is read once.
 template <class T>
 concept Small = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 
@@ -62,8 +62,8 @@ SP_DETAIL_HOT Given<NothingGiven, std::remove_volatile_t<T>> NothingGiven::opera
     return {*this, value};
 }
 
-// All arguments of a macro, which may be a pack (`values...`) and may have commas of their own. Of up to
-// three the numbers are parameters by value: so a constant without a definition is not asked for its address.
+// All arguments of a macro, which may be a pack (`values...`) and may have commas of their own. With up to
+// three, numbers are parameters by value: so a constant without a definition needs no address.
 template <class T>
 concept Large = !Small<T>;
 
@@ -93,6 +93,6 @@ SP_DETAIL_HOT decltype(auto) with_given(const Given<Before, T>& given, Visit&& v
 
 SP_DETAIL_END
 
-// All arguments of a macro as one; and what follows the text, which is an argument of its own.
+// All arguments of a macro as one object; and what follows the text, which is an argument of its own.
 #define SP_DETAIL_GIVEN(...) ::silverpoint::detail::give(__VA_ARGS__)
 #define SP_DETAIL_TEXT_GIVEN(text, ...) text __VA_OPT__(, SP_DETAIL_GIVEN(__VA_ARGS__))

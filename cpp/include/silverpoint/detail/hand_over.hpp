@@ -1,14 +1,15 @@
-// Records on their way to functions of the program's that are called before the tracepoint returns.
+// Passes records to functions of the program that are called before the tracepoint returns.
 //
-//   join_handing ─▶ fence ─▶ every lane's limit null ─▶ each next record takes the cold path (refill.hpp),
-//   which leaves the limit null as long as there is a function; behind a fence of its own, so that one of the
-//   two sees the other
+//   join_handing ─▶ fence ─▶ every lane's limit null ─▶ each next record takes the cold path (refill.hpp)
+//
+// The cold path leaves the limit null as long as there is a function. It has a fence of its own, so that one
+// of the two sides sees the other.
 //
 //   record_slowly ─▶ published ─▶ hand_over, the lane busy still ─▶ ready
 //
-// Only what is made in a thread's own lane is handed over: other lanes have what is recorded within such a
-// function, or by a signal handler that interrupts a record. The bytes stay as they are meanwhile, for nobody
-// else writes into a lane that is busy.
+// Only what is made in a thread's own lane is passed on. Other lanes have what is recorded within such a
+// function, or by a signal handler that interrupts a record. The bytes stay unchanged meanwhile: only the
+// owner writes into a lane that is busy.
 #pragma once
 
 #include "site.hpp"
@@ -26,8 +27,8 @@ SP_DETAIL_COLD void ask_all_lanes() {
     }
 }
 
-// This copy of the headers hands its records over from now on, while there are functions. Again after each
-// that is added.
+// From now on this copy of the headers passes its records on, while there are functions. Called again after
+// each that is added.
 SP_DETAIL_COLD void join_handing(void (*take)(const silverpoint_made*), const std::uint32_t* functions) {
     handing.take.store(take, std::memory_order_release);
     handing.functions.store(functions, std::memory_order_release);
@@ -70,8 +71,8 @@ SP_DETAIL_COLD void commit_slowly(Lane* lane, char* at, std::size_t size) {
         lane->phase = Phase::kGiven;
         std::atomic_signal_fence(std::memory_order_seq_cst);
         hand_over(*lane, at, size);
-        // In a child that was forked meanwhile the lane was wiped, and is nobody's; and where functions
-        // change stacks somebody else may have taken it back.
+        // In a child that was forked meanwhile the lane was wiped, and has no owner. If functions change
+        // stacks, another one may have reclaimed it.
         if (thread_of(tls_lane)->magic != kThreadMagic) return;
         if (lane->ready.load(std::memory_order_relaxed) != mark) return;
         lane->phase = Phase::kPacking;

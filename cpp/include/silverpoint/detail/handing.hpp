@@ -1,5 +1,5 @@
-// Whether records are handed over to functions of the program's before their tracepoints return
-// (hand_over.hpp); what the cold path of a record asks.
+// Whether records are passed to functions of the program before their tracepoints return (hand_over.hpp):
+// what the cold path of a record checks.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,8 @@ SP_DETAIL_BEGIN
 
 inline constinit const std::uint32_t no_functions = 0;
 
-// Nothing until this copy of the headers joins, and then for good: libsilverpoint's function, and how many
-// functions of the program's it knows.
+// Empty until this copy of the headers joins, and then set for good: libsilverpoint's function, and how many
+// functions of the program it knows.
 struct Handing {
     std::atomic<void (*)(const silverpoint_made*)> take{nullptr};
     std::atomic<const std::uint32_t*> functions{&no_functions};

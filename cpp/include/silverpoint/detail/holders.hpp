@@ -1,6 +1,6 @@
 // Values that hold another, or one of several: variants, expected values, smart pointers, atomics,
-// references; and a few numbers of the library. Matched by what they offer, so that no header of theirs is
-// needed here.
+// references; and a few numbers of the library. They are matched by their members, so that none of their
+// headers is needed here.
 #pragma once
 
 #include <atomic>
@@ -125,7 +125,7 @@ struct Codec<T> {
 
 // --- Pointers that own: what they point to, or nothing.
 
-// unique_ptr, shared_ptr and what looks like them; not those to arrays, whose lengths nobody knows.
+// unique_ptr, shared_ptr and similar types; not those to arrays, whose lengths are unknown.
 template <class T>
 concept OwnerLike = requires(const T& owner) {
     typename T::element_type;
@@ -202,7 +202,7 @@ struct Codec<T> {
 
 // --- Single values behind a call.
 
-// std::atomic and what looks like it: read once, relaxed where that can be asked for.
+// std::atomic and similar types: read once, relaxed where the type allows it.
 template <class T>
 concept AtomicLike = requires(const T& value) {
     typename T::value_type;
@@ -313,9 +313,9 @@ struct Codec<T> {
     }
 };
 
-// --- Errors and places: records of what they are, without a call of anything that allocates.
+// --- Errors and places: records of their content. No call allocates.
 
-// std::error_code and std::error_condition. Their message would allocate; whoever wants it records message().
+// std::error_code and std::error_condition. Their message would allocate; to record it, pass message().
 template <class T>
 concept ErrorCodeLike = requires(const T& error) {
     { error.value() } -> std::same_as<int>;
@@ -353,7 +353,7 @@ struct Codec<T> {
     }
 };
 
-// std::exception and its like: what it says. (silverpoint/exceptions.hpp has its causes too.)
+// std::exception and derived types: the text. (silverpoint/exceptions.hpp also records the causes.)
 template <class T>
 concept ExceptionLike = std::is_class_v<T> && requires(const T& error) {
     { error.what() } -> std::same_as<const char*>;
@@ -372,7 +372,7 @@ struct Codec<T> {
     }
 };
 
-// std::type_info: the name that the compiler gives it.
+// std::type_info: the name from the compiler.
 template <class T>
 concept TypeInfoLike = requires(const T& type) {
     { type.name() } -> std::same_as<const char*>;
@@ -437,8 +437,8 @@ struct Codec<T> {
     }
 };
 
-// --- Views that have to be changed to be walked (std::views::filter and its like): a copy of the view is
-// walked, once.
+// --- Views that are changed when they are walked (std::views::filter and similar views): a copy of the view
+// is walked, once.
 
 template <class T>
 concept ViewLike = !RangeLike<T> && std::copy_constructible<T> && requires(T& view) {

@@ -1,5 +1,5 @@
-// Ids of async spans and flows: unique within a session, whatever thread, copy or language asks
-// (spec/wire.md, section 3.1, ids_next).
+// Ids of async spans and flows: unique within a session, in every thread, copy and language (spec/wire.md,
+// section 3.1, ids_next).
 //
 // A thread takes 1,023 at a time, so that an id costs a few nanoseconds. `next` is taken out while it is
 // used: a signal handler in between finds none and takes a block of its own.
@@ -11,7 +11,7 @@ SP_DETAIL_BEGIN
 
 inline constexpr std::uint64_t kIdsInBlock = 1024;
 
-// The next id of this thread, 0: none; and the session that it is of.
+// The next id of this thread, 0: none; and its session.
 inline thread_local constinit std::atomic<std::uint64_t> tls_next_id
     __attribute__((tls_model("initial-exec"))){0};
 inline thread_local constinit std::uint64_t tls_ids_of __attribute__((tls_model("initial-exec"))) = 0;
@@ -19,10 +19,10 @@ inline thread_local constinit std::uint64_t tls_ids_of __attribute__((tls_model(
 // First half of the session's random name.
 inline std::uint64_t session_name() { return session.plain<const std::uint64_t>(at::kSessionId); }
 
-// The first of a block of ids that nobody else has.
+// The first of a block of ids that no other thread has.
 SP_DETAIL_COLD std::uint64_t claim_ids() {
     if (!session.is_ready() && !ensure_session()) {
-        // Without a session nothing is recorded; ids are unique within this copy all the same.
+        // Without a session nothing is recorded; ids are still unique within this copy.
         static constinit Long others{1};
         return others.fetch_add(1, std::memory_order_relaxed) * kIdsInBlock - 1;
     }

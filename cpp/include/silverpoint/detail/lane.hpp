@@ -1,13 +1,12 @@
-// A thread's private side of its rings: what the hot path works with.
+// A thread's private side of its rings: the state of the hot path.
 //
 //   tls ──▶ Lane 0 ── the thread's own records
 //           Lane 1 ── records of a signal handler that interrupted a record of lane 0, and so on
 //
-// A lane's `ready` is the whole of mutual exclusion between a thread and its own signal handlers: a handler
-// finds it busy while a record is being made, and goes one lane up. Everything else is looked at after it was
-// cleared, never before, for a handler in between may wrap or change the ring. The memory is wiped by the
-// kernel in a forked child, whose first record therefore finds nothing ready and no magic, and makes a
-// session of its own.
+// A lane's `ready` alone excludes a thread and its own signal handlers from each other. A handler finds it
+// busy while a record is being made, and goes one lane up. Everything else is read after it was cleared,
+// never before: a handler in between may wrap or change the ring. The kernel wipes the memory in a forked
+// child. So the child's first record finds nothing ready and no magic, and makes a session of its own.
 #pragma once
 
 #include "contexts.hpp"
@@ -16,30 +15,30 @@
 
 SP_DETAIL_BEGIN
 
-// How far a record is, for whoever finds its lane left behind (take_back in refill.hpp).
+// How far a record is, for the code that finds its lane left behind (take_back in refill.hpp).
 enum class Phase : std::uint8_t {
     kPacking,
     kCold,   // the lane itself is being changed
-    kGiven,  // published, and in a function of the program's
+    kGiven,  // published, and in a function of the program
 };
 
-// What `ready` is when nobody makes a record; else the lower half of an address (of a multiple of eight) in
-// the stack of whoever does.
+// The value of `ready` while no record is made. Otherwise the lower half of an address (of a multiple of
+// eight) in the stack of the code that makes one.
 inline constexpr std::uint32_t kReady = 1;
 
 struct Lane {
     Word ready{0};
     char* cur = nullptr;
-    // Up to here records fit without a look at the collector; null: every record takes the cold path. Another
-    // thread may make it null at any time (hand_over.hpp): limit_of and set_limit.
+    // Up to here records fit without checking the collector; null: every record takes the cold path. Another
+    // thread may make it null at any time (hand_over.hpp): use limit_of and set_limit.
     char* limit = nullptr;
     // Position of `cur` in the ring = cur + delta.
     std::uint64_t delta = 0;
     Long* committed = nullptr;
-    // Up to here lines may be asked for ahead: beyond, they are others', or the collector's to read.
+    // Up to here lines may be prefetched: beyond, they belong to others, or the collector still reads them.
     char* reach = nullptr;
 
-    // The cold path's.
+    // For the cold path.
     char* data = nullptr;
     char* end = nullptr;
     Ring ring;
@@ -49,7 +48,7 @@ struct Lane {
     std::uint32_t eighth = 0;
     // Where records begin, by eighth of the ring: what `oldest` may be.
     std::uint64_t marks[kSubBuffers] = {};
-    // When it was claimed, and where: what fills twice in half a second is too small.
+    // Time and position of the claim: a ring that fills twice in half a second is too small.
     std::uint64_t claimed_ns = 0;
     std::uint64_t base = 0;
     // Cause + 1 while records are dropped until the ring is half empty.
@@ -77,8 +76,8 @@ struct Lane {
 };
 
 SP_DETAIL_HOT char* limit_of(const Lane* lane) { return __atomic_load_n(&lane->limit, __ATOMIC_RELAXED); }
-// Whether a record of `size` bytes fits at `at`: one comparison with memory. An atomic load is an instruction
-// more; an aligned pointer is read whole by any load, and it is compared once.
+// Whether a record of `size` bytes fits at `at`: one comparison with memory. An atomic load would be an
+// instruction more; any load reads an aligned pointer whole, and it is compared once.
 SP_DETAIL_HOT bool fits(const Lane* lane, const char* at, std::size_t size) {
 #if defined(__SANITIZE_THREAD__)
     const char* const limit = limit_of(lane);
@@ -128,17 +127,17 @@ struct Thread {
 
 inline constexpr std::uint32_t kThreadMagic = 0x53505448;
 
-// Where threads without a ring point: never ready, so that the first record takes the cold path, and never
+// The target for threads without a ring: never ready, so that the first record takes the cold path, and never
 // written to.
 inline constinit Lane empty_lane;
 
 // Initial-exec: one load, also in a shared object (eight bytes of the static TLS surplus).
 inline thread_local constinit Lane* tls_lane __attribute__((tls_model("initial-exec"))) = &empty_lane;
-// Where this thread is in its stack while it makes its first ring, or its session: a signal handler's record
+// The thread's position in its stack while it makes its first ring, or its session: a signal handler's record
 // is lost then, and counted. Else 0.
 inline thread_local constinit std::uint32_t tls_claiming __attribute__((tls_model("initial-exec"))) = 0;
 
-// Called at each thread's first record, when there is somebody who wants to know (crash.hpp).
+// Called at each thread's first record, if set (crash.hpp).
 inline constinit std::atomic<void (*)()> on_first_record{nullptr};
 
 inline Thread* thread_of(Lane* lane0) { return reinterpret_cast<Thread*>(lane0); }
@@ -157,13 +156,13 @@ SP_DETAIL_COLD Thread* claim_thread(std::uint32_t tid) {
         Thread* chunk = chunks[number / kThreadsInChunk].load(std::memory_order_acquire);
         if (chunk == nullptr) continue;
         Thread& thread = chunk[number % kThreadsInChunk];
-        // 0: about to be taken, or wiped by a fork, and then it may be the one that the thread that forked
-        // points to.
+        // Zero: about to be taken, or wiped by a fork. In the latter case it may be the one to which the
+        // thread that forked points.
         std::uint32_t owner = thread.tid.load(std::memory_order_relaxed);
         if (owner == 0 || (owner != tid && !is_thread_dead(owner))) continue;
         if (thread.tid.compare_exchange_strong(owner, tid, std::memory_order_acq_rel)) return &thread;
     }
-    // A thread that looks for a free state may take this one before its maker does: then there is another.
+    // A thread that searches for a free state may take this one before its maker does: then there is another.
     for (;;) {
         const std::uint32_t number = session.threads_next.fetch_add(1, std::memory_order_acq_rel);
         if (number >= kChunks * kThreadsInChunk) return nullptr;
@@ -186,7 +185,7 @@ SP_DETAIL_COLD Thread* claim_thread(std::uint32_t tid) {
     }
 }
 
-// Gives all rings of this copy back, when its shared object is unloaded: nobody can use its lanes any more.
+// Gives back all rings of this copy when its shared object is unloaded: its lanes cannot be used any more.
 SP_DETAIL_COLD void retire_all_rings() {
     for (auto& slot : chunks) {
         Thread* chunk = slot.load(std::memory_order_acquire);
@@ -197,13 +196,13 @@ SP_DETAIL_COLD void retire_all_rings() {
     }
 }
 
-// What else has to end before (atrace_state.hpp).
+// Other work that has to end before (atrace_state.hpp).
 inline constinit std::atomic<void (*)()> on_unload{nullptr};
 
-// Gives back the memory that this copy has mapped, when its shared object is unloaded. Whoever unloads one
-// guarantees that none of its code runs, nor will: so no thread, however long it lives, looks at a lane, a
-// state byte or a ring by this copy again. What remains of it in other threads are thread-locals that point
-// into chunks; they go with the object.
+// Frees the memory that this copy has mapped, when its shared object is unloaded. The program that unloads it
+// guarantees that none of its code runs, or will run. So no thread, however long it lives, reads a lane, a
+// state byte or a ring by this copy again. Only thread-locals of other threads still point into chunks; they
+// go with the object.
 SP_DETAIL_COLD void unmap_everything() {
     session.state.store(Session::kOff, std::memory_order_release);
     if (Word* page = session.alive.exchange(nullptr, std::memory_order_acq_rel)) munmap(page, 4096);
@@ -218,8 +217,8 @@ SP_DETAIL_COLD void unmap_everything() {
 }
 
 // The end of this copy: of the process, or of its shared object alone. While a process ends other threads go
-// on, and record into their rings; when a shared object is unloaded nobody does. Where the executable has no
-// copy nobody knows which of both it is: rings are given back, as that is mended when they are claimed anew,
+// on, and record into their rings. When a shared object is unloaded no thread does. If the executable has no
+// copy it is unknown which of both it is. Then rings are given back, since claiming them again repairs that,
 // and nothing is unmapped.
 inline void at_unload() {
     if (const auto end = on_unload.exchange(nullptr, std::memory_order_acq_rel)) end();

@@ -7,8 +7,8 @@
 //   SP_INFO_IF(cond, …)                            when cond is true
 //
 // A limit counts for the whole process, over all threads, for one place and template instantiation. Only
-// executions while the site is on count; off, nothing is evaluated, not even the limit. Arguments are
-// evaluated when a record is made, and never else. No lock: a limit may stand in a signal handler.
+// executions while the site is on count. While it is off nothing is evaluated, not even the limit. Arguments
+// are evaluated only when a record is made. No lock: a limit may stand in a signal handler.
 #pragma once
 
 #include "front.hpp"
@@ -40,7 +40,7 @@ class FirstN {
 
 class EveryWhile {
   public:
-    // Whole numbers are milliseconds. Of several threads that come when it is time, one passes.
+    // Whole numbers are milliseconds. If several threads arrive when it is time, one passes.
     template <class T>
     bool passes(T least) {
         static_assert(std::integral<T> || DurationLike<T>,

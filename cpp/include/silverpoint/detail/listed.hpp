@@ -1,17 +1,17 @@
-// What a program's file says of its tracepoints without being run (spec/sites-section.md): an entry for each
-// in the section silverpoint_sites, put together by the assembler of numbers and of addresses of texts that
-// the program has anyway. No instruction, nothing to relocate when the program is loaded.
+// What a program's file states about its tracepoints without being run (spec/sites-section.md): an entry for
+// each in the section silverpoint_sites. The assembler puts it together from numbers and addresses of texts
+// that the program has anyway. It costs no instruction, and nothing is relocated when the program is loaded.
 //
-// An entry belongs to the section of its function, and to its group where it has one (inline functions,
-// templates): what the linker leaves out there it leaves out here. -DSP_NO_SITE_SECTION leaves all out, for
-// linkers that know no such sections and for code that is too large for 32 bits.
+// An entry belongs to the section of its function, and to its group if it has one (inline functions,
+// templates). The linker keeps both or leaves both out. -DSP_NO_SITE_SECTION leaves all entries out. Use it
+// for linkers that know no such sections, and for code that is too large for 32 bits.
 #pragma once
 
 #include "config.hpp"
 
 SP_DETAIL_BEGIN
 
-// Version, kind, level, flags. Always pending: the types of the arguments are not told.
+// Version, kind, level, flags. Always pending: the types of the arguments are not included.
 consteval int listed_head(Kind kind, Level level) {
     const bool percent = kind == Kind::kPercent;
     return 1 | static_cast<int>(percent ? Kind::kLog : kind) << 8 | static_cast<int>(level) << 16 |
@@ -30,11 +30,11 @@ consteval Level level_of(std::uint64_t place) { return static_cast<Level>(place 
 
 SP_DETAIL_END
 
-// A text of the program, where it is known when it is compiled; else an empty one (not `""`, which g++ would
-// call an identical branch).
+// A text of the program, if it is known at compile time; else an empty one (not `""`, which g++ would call an
+// identical branch).
 #define SP_DETAIL_KNOWN(text) (__builtin_constant_p(text) ? static_cast<const char*>(text) : &"?"[1])
 
-// An address as an operand. For AArch64 GCC takes addresses in position-independent code by another
+// An address as an operand. For AArch64 GCC accepts addresses in position-independent code by another
 // constraint.
 #if defined(__aarch64__)
 #    define SP_DETAIL_SYMBOL(address) "S"(address)

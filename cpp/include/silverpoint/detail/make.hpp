@@ -1,4 +1,4 @@
-// Making a session, or joining the one that another copy in this process has made.
+// Making a session, or joining one that another copy in this process has made.
 #pragma once
 
 #include <sys/random.h>
@@ -10,7 +10,7 @@
 
 SP_DETAIL_BEGIN
 
-// Holds the read lock on `owner` for as long as this process image lives: the mapping keeps the open file
+// Holds the read lock on `owner` for as long as this process image lives. The mapping keeps the open file
 // description, and a forked child does not get it.
 SP_DETAIL_COLD bool hold_owner(int fd) {
     if (!lock_byte(fd, F_RDLCK)) return false;
@@ -29,7 +29,7 @@ SP_DETAIL_COLD void release_owner() {
     session.owner = nullptr;
 }
 
-// Reads the layout from a mapped control header, whoever made it.
+// Reads the layout from a mapped control header, no matter which copy made it.
 SP_DETAIL_COLD void adopt_layout() {
     Session& s = session;
     s.control_size = s.plain<std::uint64_t>(at::kControlSize);
@@ -52,7 +52,7 @@ SP_DETAIL_COLD void adopt_layout() {
     s.flags = s.plain<std::uint32_t>(at::kFlags);
 }
 
-// Counts this copy in; false when the last one has left, and the directory may be about to go.
+// Counts this copy in; false if the last one has left, and the directory may be about to be removed.
 SP_DETAIL_COLD bool enter_session(char* control) {
     auto& joined = *reinterpret_cast<Word*>(control + at::kCopiesJoined);
     std::uint32_t copies = joined.load(std::memory_order_acquire);
@@ -70,8 +70,8 @@ SP_DETAIL_COLD std::uint64_t file_size_limit() {
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur : ~std::uint64_t{0};
 }
 
-// Bytes that the rings of a session may have at most: what was asked for, else the least of 32 MiB, a
-// sixteenth of the memory and a quarter of the free room.
+// The most bytes of a session's rings: the requested size. Otherwise the least of 32 MiB, a sixteenth of the
+// memory and a quarter of the free room.
 SP_DETAIL_COLD std::uint64_t ceiling(const Path& root, std::uint64_t asked) {
     constexpr std::uint64_t kSmallest = 64u << 10, kLargest = std::uint64_t{64} << 30;
     const auto least = [](std::uint64_t a, std::uint64_t b) { return a < b ? a : b; };
@@ -111,7 +111,7 @@ SP_DETAIL_COLD void add_line(Text<Length>& out, const char* key, const char* val
 
 inline constexpr std::uint32_t kProcessSize = 8192;
 
-// Gives the bytes written.
+// Returns the bytes written.
 SP_DETAIL_COLD std::uint32_t write_process_text(char* out) {
     Text<kProcessSize - 1> text;
     char buffer[4096];
@@ -151,7 +151,7 @@ SP_DETAIL_COLD char* make_file(const Path& directory, const char* name, std::siz
     return map == MAP_FAILED ? nullptr : static_cast<char*>(map);
 }
 
-// The files `owner` and `collector`; the owner lock is held from here on.
+// The files `owner` and `collector`; from here on the owner lock is held.
 SP_DETAIL_COLD bool make_locks(const Path& directory) {
     for (const char* name : {"/owner", "/collector"}) {
         Path path = directory;
@@ -298,8 +298,7 @@ SP_DETAIL_COLD bool make_session(const Settings& settings) {
     return true;
 }
 
-// A file of a session, mapped whole; null when it is not a plain file of the user's own, as large as it
-// should be.
+// A file of a session, mapped whole; null if it is not a plain file of the user, with the required size.
 SP_DETAIL_COLD char* map_file(const Path& directory, const char* name, std::size_t& size,
                               void* fixed = nullptr) {
     Path path = directory;
@@ -318,7 +317,7 @@ SP_DETAIL_COLD char* map_file(const Path& directory, const char* name, std::size
     return map == MAP_FAILED ? nullptr : static_cast<char*>(map);
 }
 
-// Whether a layout is one that this version can use: everything within the files, sizes as they must be.
+// Whether this version can use a layout: everything within the files, valid sizes.
 SP_DETAIL_COLD bool is_layout_sound(const char* control, std::size_t control_size, std::size_t rings_size) {
     const auto u32 = [&](std::size_t at) {
         std::uint32_t value;
@@ -351,8 +350,8 @@ SP_DETAIL_COLD bool is_layout_sound(const char* control, std::size_t control_siz
            u64(at::kProcessAt) <= control_size && u32(at::kProcessSize) <= control_size - u64(at::kProcessAt);
 }
 
-// Visits the sessions of this very process image: those whose owner lock is held. `visit` joins one and gives
-// true, with the lock taken.
+// Visits the sessions of this very process image: those whose owner lock is held. `visit` joins one and
+// returns true, with the lock taken.
 template <class Visit>
 SP_DETAIL_COLD bool find_session(const Path& root, Visit visit) {
     const std::uint64_t start = start_time();
@@ -362,7 +361,7 @@ SP_DETAIL_COLD bool find_session(const Path& root, Visit visit) {
         Path path = name;
         const int owner = open(path.add("/owner").c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         if (owner < 0) return false;
-        // Not held: that of an image before exec.
+        // Not held: the session of an image before exec.
         const bool held = is_locked(owner) && hold_owner(owner);
         close(owner);
         if (!held) continue;

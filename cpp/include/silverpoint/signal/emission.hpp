@@ -18,10 +18,10 @@
 // So `disconnect` promises that the receiver is not running and will not run. Its memory is free at once, and
 // emitting stays cheap.
 //
-// Two threads are not waited for, since the wait would last for ever: the calling thread itself, and one that
-// waits for it, directly or through others. What is still in use then is kept until those calls have
-// returned. A thread that waits for room in a queue waits for the one that drains it. If this closes a
-// circle, it gives up its event instead.
+// Two threads are not waited for, since that would last for ever: the calling thread, and one that waits for
+// it directly or through others. What is still in use then is kept until those calls have returned. A thread
+// that waits for room in a queue waits for the one that drains it. If this closes a circle, it gives up its
+// event instead.
 #pragma once
 
 #include <pthread.h>

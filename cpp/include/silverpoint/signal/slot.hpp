@@ -17,8 +17,8 @@
 
 namespace silverpoint::signaling {
 
-/// How an argument is passed to receivers: small ones by value; those that can be copied, as constants; those
-/// that can only be moved, for the one receiver to take.
+/// How an argument is passed to receivers. Small ones are passed by value, those that can be copied as
+/// constants, those that can only be moved for the one receiver to take.
 template <class T>
 using passed = std::conditional_t<
     std::is_reference_v<T>, T,

@@ -1,8 +1,8 @@
 // Sinks that stand before others, and one that keeps the last lines (silverpoint/spdlog.hpp).
 //
-// If a dist_sink only passes lines on, its sinks replace it: the logger inside the process writes files and
-// consoles as if the logger had them itself. A filter is called with each line. It passes lines to its sinks
-// at once, in the logger's thread: files and consoles then get lines by one write each.
+// If a dist_sink only passes lines on, its sinks replace it. The logger inside the process then writes files
+// and consoles as if the logger had them itself. A filter is called with each line. It passes lines to its
+// sinks at once, in the logger's thread: files and consoles then get lines by one write each.
 #pragma once
 
 #include <algorithm>

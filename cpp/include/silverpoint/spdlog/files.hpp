@@ -106,7 +106,7 @@ struct daily_filename_calculator {
 // log_%Y-%m-%d.txt, as strftime has it.
 struct daily_filename_format_calculator {
     static filename_t calc_filename(const filename_t& path, const std::tm& now) {
-        // A byte behind it, so that an empty result can be told from one that does not fit.
+        // A byte behind it, to distinguish an empty result from one that does not fit.
         const filename_t format = path + '.';
         filename_t made(path.size() + 64, '\0');
         std::size_t size = 0;

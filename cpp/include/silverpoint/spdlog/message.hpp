@@ -269,7 +269,7 @@ class line_ {
             out.append(msg_.source.funcname);
         }
     }
-    // In English, whatever the program's locale is, as spdlog has them.
+    // In English, in every locale of the program, as in spdlog.
     void day(memory_buf_t& out, bool is_whole) const {
         constexpr string_view_t names[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
                                            "Thursday", "Friday", "Saturday"};

@@ -56,8 +56,8 @@ struct argument_t_<T> {
     }
 };
 
-// What the template says of each argument, and whether fmt must format all of it: widths in arguments, names,
-// or a specification that Silverpoint does not have.
+// What the template says of each argument, and whether fmt must format all of it. That is so for widths in
+// arguments, names, or a specification that Silverpoint does not have.
 template <std::size_t kCount>
 struct parts_t_ {
     std::string_view specs[kCount + 1] = {};
