@@ -1,5 +1,5 @@
-// A look at this process's own rings, for tests (testing.hpp): decodes records by their sites, and switches
-// all sites on for a while. Nothing here is on the way of a record.
+// Reads this process's own rings, for tests (testing.hpp): decodes records by their sites, and switches all
+// sites on for a while. Nothing here is on the path of a record.
 #pragma once
 
 #include <fcntl.h>
@@ -120,7 +120,7 @@ inline testing::Record record_of(const SiteTexts& site, std::string_view args) {
     return record;
 }
 
-// Where the rings stood at a moment: what lies behind is not looked at.
+// The positions of the rings at a moment: earlier bytes are not read.
 struct Standing {
     std::uint32_t stream = 0;
     std::uint64_t position = 0;
@@ -143,15 +143,15 @@ class PeekedRing {
         return word(ring_at::kMagic) == kRingMagic && (state == kRingLive || state == kRingRetired) &&
                word(ring_at::kCapacity) == capacity();
     }
-    // The bytes from `begin`, which is moved on to a record that has not been overwritten meanwhile; then
-    // `forgot` is told.
+    // The bytes from `begin`, which is moved to a record that was not overwritten meanwhile; `forgot` is then
+    // set.
     std::string copy(std::uint64_t& begin, bool* forgot) const {
         std::uint64_t end = committed();
         const auto valid = [&] {
             return std::max(
                 {longword(ring_at::kBase), longword(ring_at::kOldest), longword(ring_at::kConsumed)});
         };
-        // What a collector has taken is there until it is overwritten, by a quarter of the ring at most
+        // What a collector has consumed is there until it is overwritten, by a quarter of the ring at most
         // beyond what is committed.
         const auto is_there = [&] {
             return begin >= longword(ring_at::kOldest) &&
@@ -206,8 +206,8 @@ inline Standings standings() {
     return all;
 }
 
-// Records of all rings (of thread `tid` alone, when that is not 0) since `from`, in order of time. `forgot`:
-// told when some of them may have been overwritten.
+// Records of all rings (of thread `tid` alone, if that is not 0) since `from`, in order of time. `forgot` is
+// set if some of them may have been overwritten.
 inline std::vector<testing::Record> peek(const Standings& from, std::uint32_t tid, bool* forgot) {
     std::vector<testing::Record> all;
     each_ring([&](const PeekedRing& ring) {
@@ -239,8 +239,8 @@ inline std::vector<testing::Record> peek(const Standings& from, std::uint32_t ti
     return all;
 }
 
-// While any of these lives every site is on; then the directives of before hold again. Does nothing while
-// somebody collects or is expected to.
+// While any of these lives every site is on; then the earlier directives apply again. Does nothing while a
+// collector collects or is expected.
 class AllOn {
   public:
     AllOn() {
@@ -297,8 +297,8 @@ class AllOn {
         if (fd >= 0) close(fd);
         await_followers(odd + 1);
     }
-    // Until facades of this process that remember directives (those of Rust) have asked again, for at most a
-    // second.
+    // Waits until facades of this process that remember directives (those of Rust) have asked again, for at
+    // most a second.
     static void await_followers(std::uint32_t wanted) {
         constexpr std::size_t kEntries = 8, kEntrySize = 8;
         constexpr std::uint32_t kStarts = 0xFFFFFFFF;

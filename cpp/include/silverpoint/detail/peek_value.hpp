@@ -1,5 +1,5 @@
-// Values as tests see them (testing.hpp): taken apart by a signature (spec/wire.md, section 10), with their
-// metadata. Nothing here is on the way of a record.
+// Values as tests see them (testing.hpp): decoded by a signature (spec/wire.md, section 10), with their
+// metadata. Nothing here is on the path of a record.
 #pragma once
 
 #include <cstdio>
@@ -21,7 +21,7 @@ struct SP_DETAIL_VISIBLE Value {
     Kind kind = Kind::kOther;
     __extension__ __int128 integer = 0;
     double number = 0;
-    std::string text;    // how it is shown, with its unit; of a text itself, without quotes
+    std::string text;    // how it is shown, with its unit; a text itself, without quotes
     std::string type;    // `i32`, `text`, `[i32]` …
     std::string unit{};  // of SP_UNIT or a counter; empty: none
 
@@ -50,7 +50,7 @@ inline std::string text_of(double value) {
     return text;
 }
 
-// Takes values apart by a signature (spec/wire.md, section 10). Whatever is wrong ends it: `is_good`.
+// Decodes values by a signature (spec/wire.md, section 10). Any error ends it: `is_good`.
 class ValueReader {
   public:
     ValueReader(std::string_view signature, std::string_view bytes) : type_(signature), bytes_(bytes) {}
@@ -228,7 +228,7 @@ class ValueReader {
             text.insert(text.begin(), "0123456789abcdef"[static_cast<unsigned>(rest % base)]);
         return (is_negative ? "-" : "") + std::string(is_hex ? "0x" : "") + text;
     }
-    // Of time: in nanoseconds, decimal whatever is said of integers.
+    // For times: in nanoseconds, decimal no matter how integers are shown.
     Value nanoseconds(const char* type, const char* unit) {
         const auto value = number<std::int64_t>();
         return {Value::Kind::kInteger, value, 0, std::to_string(value) + unit, type};
@@ -244,7 +244,7 @@ class ValueReader {
         }
         return {Value::Kind::kOther, 0, 0, out, type};
     }
-    // A length; what was cut off is remembered for the value's end.
+    // A length; the number of cut elements is kept for the value's end.
     std::size_t length() {
         const auto count = number<std::uint32_t>();
         missing_ = (count & kCut) != 0 ? number<std::uint32_t>() : 0;
@@ -312,7 +312,7 @@ class ValueReader {
         }
         return inner;
     }
-    // `read|write|0x8` by `1=read,2=write`: what has no name in hexadecimal, the name of zero or `0`.
+    // `read|write|0x8` by `1=read,2=write`: bits without a name in hexadecimal; zero by its name or as `0`.
     static std::string names_of_bits(std::string_view names, std::uint64_t value) {
         std::uint64_t rest = value;
         std::string out;
@@ -339,7 +339,7 @@ class ValueReader {
         return out.empty() ? "0" : out;
     }
     static std::string shown(const Value& value) { return value.shown(); }
-    // Passes over one type: its value is not there. Texts of names hold none of the signs.
+    // Skips one type: its value is not there. Texts of names contain none of the signs.
     void skip_type(int depth) {
         if (type_.empty() || depth > 32 || !good_) {
             good_ = false;

@@ -1,16 +1,16 @@
 // printf style: SP_INFOF("order %d at %.2f", id, px), for all levels (SP_TRACEF … SP_FATALF).
 //
-// The text is checked when the program is compiled: each argument must be what its conversion wants, as
-// -Wformat has it. Nothing is formatted here: arguments are recorded with their own types, and whoever reads
-// writes what printf would (spec/templates.md). Beside what printf takes, `%s` takes std::string and
-// std::string_view; long double is kept as double.
+// The text is checked at compile time: each argument must be what its conversion wants, as for -Wformat.
+// Nothing is formatted here: arguments are recorded with their own types, and readers write what printf would
+// (spec/templates.md). Besides what printf accepts, `%s` accepts std::string and std::string_view; long
+// double is kept as double.
 #pragma once
 
 #include "front.hpp"
 
 SP_DETAIL_BEGIN
 
-// Named in a compiler's message when a text is wrong: they are not constexpr on purpose.
+// Compilers name these in their message if a text is wrong: they are not constexpr on purpose.
 void printf_ends_within_a_conversion();
 void printf_has_an_unknown_conversion();
 void printf_has_more_conversions_than_arguments();
@@ -22,7 +22,7 @@ void printf_width_or_precision_exceeds_1000();
 void printf_positional_arguments_are_not_supported();
 void printf_pointer_to_characters_wants_a_cast_to_void_pointer();
 
-// What an argument is to printf.
+// The class of an argument for printf.
 struct PercentType {
     enum What { kNothing, kInteger, kFloat, kText, kPointer, kTextPointer } what = kNothing;
     std::size_t size = 0;  // of an integer after promotion, of a text's characters
@@ -65,7 +65,7 @@ consteval bool is_length(std::string_view length, std::initializer_list<std::str
     return false;
 }
 
-// How many units of a text its conversion reads at most: no limit, or what the argument before says.
+// The most units of a text that its conversion reads: no limit, or the value of the argument before.
 inline constexpr int kWhole = -1, kAsBefore = -2;
 
 consteval void check_conversion(char conversion, std::string_view length, PercentType type) {
@@ -187,14 +187,14 @@ struct SP_DETAIL_VISIBLE Percent {
     }
 };
 
-// An argument of which no more is read than its conversion wants: text behind a pointer need not end with a
-// zero then (`%.4s`, `%.*s`).
+// An argument that is read only as far as its conversion wants: text behind a pointer then need not end with
+// a zero (`%.4s`, `%.*s`).
 template <class T>
 SP_DETAIL_HOT decltype(auto) bounded(const T& arg, [[maybe_unused]] int most, [[maybe_unused]] int before) {
     if constexpr (percent_type<T>().what == PercentType::kTextPointer) {
         using Char = std::remove_cv_t<std::remove_pointer_t<T>>;
         if (most == kAsBefore) most = before;
-        // A negative precision is none.
+        // A negative precision counts as none.
         if (arg == nullptr || most < 0) {
             const auto whole = measure<Char>(arg);
             return std::basic_string_view<Char>(whole.data, whole.size);

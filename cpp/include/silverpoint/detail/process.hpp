@@ -1,8 +1,7 @@
 // The session in the life of a process: start, fork, end.
 //
 //   none ──(load, or first use)──▶ making ──▶ ready     everything works
-//                                        └──▶ off       no session: every site stays off, at the disabled
-//                                        cost
+//                                        └──▶ off       no session: every site stays off
 //   ready ──(first use in a forked child)──▶ making ──▶ ready, at the same addresses
 //
 // Nothing here allocates or takes a lock; `errno` is kept. A failure never harms the program.
@@ -15,9 +14,9 @@
 SP_DETAIL_BEGIN
 
 // --- Fork. The child has its parent's mappings, and its sites hold ids and addresses of state bytes in them.
-// So its session is a copy of the parent's control file, mapped over it: ids and addresses stay right, and
-// what was decided about sites holds until somebody decides otherwise. Rings are not copied: the parent's
-// records are the parent's.
+// So its session is a copy of the parent's control file, mapped over it. Ids and addresses stay valid, and
+// decisions about sites hold until they are changed. Rings are not copied: the parent's records stay the
+// parent's.
 
 SP_DETAIL_COLD std::size_t sites_in(const char* control) {
     const std::uint32_t sites =
@@ -25,7 +24,7 @@ SP_DETAIL_COLD std::size_t sites_in(const char* control) {
     return sites < session.sites_cap ? sites : session.sites_cap;
 }
 
-// Whether the session that another copy has made in this same child can stand in for the parent's: the same
+// Whether the session that another copy has made in this same child can replace the parent's: the same
 // layout, and all its sites.
 SP_DETAIL_COLD bool is_child_of_session(const char* other) {
     // The size of the process text may differ.
@@ -60,7 +59,7 @@ SP_DETAIL_COLD bool join_after_fork(const Path& root) {
         if (other == nullptr) return false;
         const bool joined = is_child_of_session(other) && enter_session(other);
         munmap(other, size);
-        // Rings first: until the control file is the child's own, nobody has been told anything.
+        // Rings first: until the control file is the child's own, no process has noticed anything.
         if (!joined || map_file(name, "rings", rings_size, session.rings) == nullptr ||
             map_file(name, "control", size, session.control) == nullptr)
             return false;
@@ -69,7 +68,7 @@ SP_DETAIL_COLD bool join_after_fork(const Path& root) {
     });
 }
 
-// Copies what a child goes on with into its new control file: the parts in use, the rest stays sparse.
+// Copies what a child needs into its new control file: the parts in use, the rest stays sparse.
 SP_DETAIL_COLD bool copy_control(int fd, std::size_t sites, std::size_t descs) {
     const auto copy = [fd](std::size_t at, std::size_t size) {
         while (size > 0) {
@@ -88,7 +87,7 @@ SP_DETAIL_COLD bool copy_control(int fd, std::size_t sites, std::size_t descs) {
            (sites == 0 || copy(session.index_at, session.index_cap * 4u)) && copy(session.descs_at, descs);
 }
 
-// What is the child's own in the copy of its parent's header.
+// The fields that belong to the child, in the copy of its parent's header.
 SP_DETAIL_COLD void renew_header(std::size_t sites, std::size_t descs) {
     session.plain<std::uint32_t>(at::kPid) = static_cast<std::uint32_t>(getpid());
     session.plain<std::uint32_t>(at::kParentPid) = static_cast<std::uint32_t>(getppid());
@@ -109,7 +108,7 @@ SP_DETAIL_COLD void renew_header(std::size_t sites, std::size_t descs) {
     session.copy = 1;
     for (unsigned cause = 0; cause < kCauses; ++cause)
         session.longword(at::kSessionLosses + 8 * cause).store(0);
-    // Of the parent's, which goes on registering, only what was copied.
+    // The parent goes on registering: only what was copied counts.
     session.word(at::kSitesNext).store(static_cast<std::uint32_t>(sites), std::memory_order_relaxed);
     session.word(at::kDescsNext).store(static_cast<std::uint32_t>(descs / 8), std::memory_order_relaxed);
     session.longword(at::kDescsReserved).store(descs & ~std::size_t{4095}, std::memory_order_relaxed);
@@ -130,12 +129,12 @@ SP_DETAIL_COLD bool make_after_fork(const Path& root) {
     if (descs > session.descs_size) descs = session.descs_size;
     bool done = fd >= 0 && ftruncate(fd, static_cast<off_t>(session.control_size)) == 0 &&
                 copy_control(fd, sites, descs);
-    session.path = made;  // where `back` looks
+    session.path = made;  // where `back` reads
     done = done && make_file(made, "rings", session.rings_bytes(), session.rings) != nullptr &&
            mmap(session.control, session.control_size, PROT_READ | PROT_WRITE,
                 MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd, 0) != MAP_FAILED;
     if (fd >= 0) close(fd);
-    // What is written without asking later on; the rest of what is backed is what was copied.
+    // The part that is written without a check later on; the rest of what is backed is what was copied.
     done = done && back(session.control, 0, 4096, "control") &&
            back(session.control, session.slabs_at, session.slab_count * 16u, "control") &&
            back(session.control, session.anchors_at, session.anchors_cap * 32u, "control");
@@ -180,7 +179,7 @@ SP_DETAIL_COLD bool is_in_executable() {
     return dl_iterate_phdr(
                [](dl_phdr_info* info, std::size_t, void*) {
                    const auto here = reinterpret_cast<std::uintptr_t>(&session);
-                   int found = 1;  // the executable is the first object; others are not looked at
+                   int found = 1;  // the executable is the first object; others are not checked
                    for (int i = 0; i < info->dlpi_phnum; ++i) {
                        const std::uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
                        if (info->dlpi_phdr[i].p_type == PT_LOAD && here >= begin &&
@@ -192,8 +191,8 @@ SP_DETAIL_COLD bool is_in_executable() {
                nullptr) == 2;
 }
 
-// What the control header says of the executable's copy: there is none, it is there, it has left. The
-// executable is the first object that ends when the process does; so as long as its copy is there, a shared
+// The state of the executable's copy in the control header: there is none, it is there, it has left. The
+// executable is the first object that ends when the process ends. So as long as its copy is there, a shared
 // object that ends is being unloaded.
 enum Executable : std::uint32_t { kNoExecutable, kExecutableThere, kExecutableEnded };
 
@@ -226,24 +225,24 @@ SP_DETAIL_COLD bool make_or_replace_session() {
     return false;
 }
 
-// The session is made when the program (or the plug-in) is loaded, so that it can be attached to before it
-// records anything. What asks for that is part of what `ensure_session` refers to: it is compiled where
-// something can record. (Functions with the attribute `constructor` are compiled wherever the header is
-// included, and all of the session's making with them. Not inline variables: of such a section in a group g++
-// writes a type that the assembler warns of.)
+// The session is made when the program (or the plug-in) is loaded, so that a collector can attach before it
+// records anything. The code for this is part of what `ensure_session` refers to: it is compiled where
+// something can record. (Functions with the attribute `constructor` would be compiled wherever the header is
+// included, with the whole making of the session. Inline variables would not work either: for such a section
+// in a group g++ writes a type that the assembler warns of.)
 inline void at_load();
 inline void at_unload();  // lane.hpp
 using AtLoad = void (*)();
 [[gnu::section(".init_array.00101")]] static AtLoad load_entry = at_load;
 [[gnu::section(".fini_array.00101")]] static AtLoad unload_entry = at_unload;
 
-// Pauses of 50 us or more that the maker of a session is waited for, 5 to 10 s: it needs about 100 us, and a
-// processor, for which it may wait as long as the machine likes. One that was cancelled in between never
-// comes back.
+// How many pauses of 50 us or more a thread waits for the maker of a session: 5 to 10 s in all. The maker
+// needs about 100 us, and a processor, for which it may have to wait. A maker that was cancelled in between
+// never finishes.
 inline constexpr unsigned kPatience = 100'000;
 
-// Makes the session ready if it is not; false when there is none. Safe in a signal handler: one that
-// interrupts the making gets none.
+// Makes the session ready if it is not; false if there is none. Safe in a signal handler: one that interrupts
+// the making gets none.
 SP_DETAIL_COLD bool ensure_session() {
     asm volatile("" : : "m"(load_entry), "m"(unload_entry));
     if (session.is_ready()) return true;
@@ -255,12 +254,12 @@ SP_DETAIL_COLD bool ensure_session() {
     do {
         if (session.is_ready()) return true;
         if (session.state.load(std::memory_order_acquire) == Session::kOff) return false;
-        // Whoever takes the wiped page makes the session: the first one of this process, also when it was
-        // forked while another thread of its parent was at it. He says so in one step: a signal handler that
-        // interrupts him finds that it is its own thread.
+        // The thread that takes the wiped page makes the session. It is the first one of this process, also
+        // if it was forked while another thread of its parent was making one. It announces that in one step:
+        // a signal handler that interrupts it finds that the maker is its own thread.
         std::uint32_t maker = Session::kWiped;
         if (alive.compare_exchange_strong(maker, self, std::memory_order_acq_rel)) {
-            // What was said of another maker, of a parent perhaps, does not hold for this one.
+            // What was noted about another maker, of a parent perhaps, does not hold for this one.
             session.is_given_up.store(0, std::memory_order_relaxed);
             session.state.store(Session::kMaking, std::memory_order_release);
             const bool done = make_or_replace_session();
@@ -278,8 +277,8 @@ SP_DETAIL_COLD bool ensure_session() {
     return false;
 }
 
-// As ensure_session, for whoever starts a logger; true also where the environment says that nothing is to be
-// recorded. Otherwise `text` says why there is none.
+// As ensure_session, for starting a logger; true also if the environment says that nothing is to be recorded.
+// Otherwise `text` has the reason.
 template <std::size_t Length>
 SP_DETAIL_COLD bool has_session(Text<Length>& text) {
     if (ensure_session()) return true;
@@ -301,12 +300,12 @@ inline void at_load() { ensure_session(); }
 
 // --- End.
 
-// Whether somebody looks at the session, or something is in it.
+// Whether a process observes the session, or something is in it.
 SP_DETAIL_COLD bool is_session_of_interest() {
     for (unsigned cause = 0; cause < kCauses; ++cause)
         if (session.longword(at::kSessionLosses + 8 * cause).load(std::memory_order_relaxed) != 0)
             return true;
-    // Without a stream there is no record: slices may be kept for a crash.
+    // Without a stream there is no record: slices may be reserved for a crash.
     return session.word(at::kStreamsNext).load(std::memory_order_acquire) != 0 ||
            session.word(at::kCollectorPid).load(std::memory_order_acquire) != 0 ||
            session.word(at::kDirectivesLen).load(std::memory_order_acquire) != 0 || session.flags != 0;
@@ -319,8 +318,8 @@ SP_DETAIL_COLD bool is_session_kept_in_vain() {
            session.word(at::kCollectorPid).load(std::memory_order_acquire) == 0;
 }
 
-// A clean end of this copy: a closing anchor; the last one removes a session of no interest to anybody. Once,
-// whoever asks.
+// A clean end of this copy: a closing anchor; the last copy removes a session that is of no use to anyone.
+// Runs once, no matter how often it is called.
 SP_DETAIL_COLD void leave_session() {
     if (!session.is_ready() || session.left.exchange(1, std::memory_order_acq_rel) != 0) return;
     const SystemGuard guard;

@@ -17,7 +17,7 @@ constexpr std::size_t round_up_8(std::size_t size) { return (size + 7) & ~std::s
 
 struct BytesRef;
 
-// Units that lie one after the other, with their number before them: what can be cut.
+// Units that lie one after the other, with their number before them: these can be cut.
 template <class T>
 inline constexpr bool kIsUnits = false;
 template <class Char>
@@ -27,8 +27,8 @@ inline constexpr bool kIsUnits<ArrayRef<T>> = kIsPlain<T>;
 template <>
 inline constexpr bool kIsUnits<BytesRef> = true;
 
-// A flat value that is cut to `room` bytes when it is longer: text and numbers. Others are whole or not at
-// all.
+// A flat value that is cut to `room` bytes if it is longer: text and numbers. Others are complete or left
+// out.
 template <class T>
 inline bool put_cut(char*& out, const T& value, std::size_t room, bool& cut) {
     if (Fields<T>::size(value) <= room) {
@@ -66,7 +66,7 @@ SP_DETAIL_HOT void commit(Lane* lane, char* at, std::size_t size) {
     make_ready(lane);
 }
 
-// A record that is larger than any ring takes: cut, or lost with its cause.
+// A record that is larger than any ring accepts: cut, or lost with its cause.
 template <class... Ts>
 SP_DETAIL_COLD void record_cut(const Entry& entry, std::uint32_t site, Level level, const Ts&... args) {
     // The largest size of ring that this session can have decides.
@@ -84,7 +84,7 @@ SP_DETAIL_COLD void record_cut(const Entry& entry, std::uint32_t site, Level lev
     const std::size_t room = longs == 0 ? share : (most - 16 - fixed - shorts) / longs & ~std::size_t{7};
     const Reservation found = reserve({nullptr, entry.frame}, most, level);
     if (found.at == nullptr) {
-        // The ring is smaller than the session allows, and no larger one is to be had.
+        // The ring is smaller than the session allows, and a larger one is not available.
         if (found.lane != nullptr) count_loss(*found.lane, Cause::kTooLarge);
         return;
     }
@@ -109,10 +109,10 @@ SP_DETAIL_COLD void record_cut(const Entry& entry, std::uint32_t site, Level lev
     commit_slowly(found.lane, found.at, size);
 }
 
-// Every session's largest ring takes records of this size.
+// Every session's largest ring accepts records of this size.
 inline constexpr std::size_t kAlwaysFits = 8192;
 
-// Asks for the lines that records of this size will fill in a while (see kAhead).
+// Prefetches the lines that records of this size will fill in a while (see kAhead).
 SP_DETAIL_HOT void take_ahead(const Lane* lane, char* at, std::size_t size) {
     char* ahead = at + kAhead;
     if (ahead + size > lane->reach) [[unlikely]]
@@ -128,7 +128,7 @@ template <class... Ts>
 SP_DETAIL_HOT void pack(char* at, std::size_t size, std::uint64_t head, std::uint64_t ticks,
                         const Ts&... args) {
     constexpr std::size_t fixed = Fields<Ts...>::fixed_size();
-    // The tail first, so that what follows may lie over it: a record is a function of its arguments alone.
+    // The tail first, so that what follows may overlap it: a record depends on its arguments alone.
     if constexpr (fixed == kVaries || fixed % 8 != 0) put_bytes(at + size - 8, std::uint64_t{0});
     put_bytes(put_bytes(at, head), ticks);
     [[maybe_unused]] char* end = Fields<Ts...>::put(at + 16, args...);
@@ -141,7 +141,7 @@ SP_DETAIL_HOT void pack(char* at, std::size_t size, std::uint64_t head, std::uin
 template <class... Ts>
 SP_DETAIL_HOT std::uint64_t pack_within(Lane* lane, char* at, const char* limit, std::uint64_t head,
                                         const Ts&... args) {
-    // The record's own words, its tail, and all arguments of fixed size are looked at once.
+    // The record's own words, its tail, and all arguments of fixed size are checked at once.
     constexpr std::size_t kFixed =
         (std::size_t{0} + ... + (CodecOf<Ts>::fixed == kVaries ? 0 : CodecOf<Ts>::fixed));
     if (reinterpret_cast<std::uintptr_t>(at) + 24 + kFixed > reinterpret_cast<std::uintptr_t>(limit))
@@ -205,12 +205,12 @@ SP_DETAIL_COLD std::uint64_t record_slowly(Lane* entered, std::uint64_t head, co
     }
 }
 
-// A record of values of which some may run code of the program's: all of them are evaluated before it.
+// A record of values of which some may run code of the program: all of them are evaluated before it.
 template <class... Ts>
 [[gnu::noinline]] std::uint64_t record_evaluated(std::uint64_t head, const Site& site,
                                                  typename Passed<Ts>::type... args);
 
-// Packs a record into the thread's ring; gives its ticks, 0 when it was lost (or cut). `head` as in Site.
+// Packs a record into the thread's ring; returns its ticks, 0 if it was lost (or cut). `head` as in Site.
 template <class... Ts>
 SP_DETAIL_HOT std::uint64_t record_captured(std::uint64_t head, const Site& site, const Ts&... args) {
     constexpr std::size_t fixed = Fields<Ts...>::fixed_size();
@@ -265,7 +265,7 @@ constexpr std::uint32_t head_size() {
     return fixed == kVaries ? 0 : static_cast<std::uint32_t>(round_up_8(16 + fixed));
 }
 
-// Completes a site at its first recording; gives its head, 0 when there is no room for another site.
+// Completes a site at its first recording; returns its head, 0 if there is no room for another site.
 template <class... Ts>
 SP_DETAIL_COLD std::uint64_t complete_site(Site& site, Kind kind, std::string_view names,
                                            std::string_view text) {

@@ -1,5 +1,5 @@
-// The cold path of a record: no ring yet, an eighth of the ring crossed, the end of the ring, a full ring, a
-// signal handler, a forked child.
+// The cold path of a record: for a thread without a ring, at each eighth of the ring, at its end, if it is
+// full, in a signal handler, and in a forked child.
 //
 //   reserve ─┬─ first record of the thread, or of a forked child: claim
 //            ├─ the lane is busy: a signal handler interrupted a record; the next lane
@@ -14,15 +14,15 @@
 
 SP_DETAIL_BEGIN
 
-// How a record comes to the cold path: `lane` is the thread's own if the hot path has made it busy, else
-// null; `frame` the mark of the function that the tracepoint has called (stack_mark).
+// How a record comes to the cold path. `lane` is the thread's own if the hot path has made it busy, else
+// null. `frame` is the mark of the function that the tracepoint has called (stack_mark).
 struct Entry {
     Lane* lane;
     std::uint32_t frame;
 };
 
-// Room for one record in a lane that is busy until the caller says otherwise. Without room `at` is null and
-// the lane is ready again: the record is lost and counted, or (`lane` is there) larger than any ring takes.
+// Room for one record in a lane that is busy until the caller releases it. Without room `at` is null and the
+// lane is ready again. The record is lost and counted, or (if `lane` is set) larger than any ring accepts.
 struct Reservation {
     Lane* lane;
     char* at;
@@ -65,7 +65,7 @@ SP_DETAIL_COLD bool attach(Lane& lane, unsigned number, unsigned size, bool may_
     return true;
 }
 
-// The first ring: the smallest that can have the record, else the largest smaller one.
+// The first ring: the smallest that can hold the record, else the largest smaller one.
 SP_DETAIL_COLD bool attach_first(Lane& lane, unsigned number, std::size_t size) {
     unsigned fitting = 0;
     while (fitting + 1 < kSizes && capacity_of(fitting) / 4 < size) ++fitting;
@@ -82,19 +82,18 @@ SP_DETAIL_COLD bool grow(Lane& lane, unsigned number, std::size_t size, bool may
     return goal < kSizes && capacity_of(goal) > lane.capacity && attach(lane, number, goal, may_begin_slab);
 }
 
-// Whether a larger ring is worth its memory: more than half of this one waits for the collector, or it is
-// below 128 KiB and was filled twice within half a second. Larger rings than that leave the processor's inner
-// caches, so that they come with need alone.
+// Whether a larger ring is worth its memory. It is if more than half of this one waits for the collector.
+// Below 128 KiB it also is if this one was filled twice within half a second. Larger rings leave the
+// processor's inner caches, so they are used only if needed.
 SP_DETAIL_COLD bool is_too_small(const Lane& lane, std::uint64_t used) {
     if (used > lane.capacity / 2) return true;
     return lane.size < 2 && lane.position() - lane.base > 2ull * lane.capacity &&
            clock_ns(CLOCK_MONOTONIC_COARSE) - lane.claimed_ns < 500'000'000u;
 }
 
-// Growth leaves slabs to others, unless a record needs it: an eighth of all when the ring becomes 16 KiB, a
-// quarter at 128 KiB, three eighths beyond. Else those that came first would have the largest rings, and
-// those that come later would wait every few records. What is at hand in the slabs in use may be had all the
-// same.
+// Growth leaves slabs to others, unless a record needs it. It leaves an eighth of all when the ring becomes
+// 16 KiB, a quarter at 128 KiB, three eighths beyond. Otherwise the first threads would have the largest
+// rings, and later ones would wait every few records. Free slices of slabs in use are available in any case.
 inline bool is_plenty(const Lane& lane) {
     const unsigned shift = shift_of(lane.size + 1);
     const std::uint64_t eighths = shift <= 14 ? 1 : shift <= 17 ? 2 : 3;
@@ -103,13 +102,13 @@ inline bool is_plenty(const Lane& lane) {
     return shift != 0 && slabs_in_use() + left < session.slab_count;
 }
 
-// Bytes that a record of this size takes from here on: with a pad when it does not fit before the end.
+// Bytes that a record of this size takes from here on: with a pad if it does not fit before the end.
 inline std::uint64_t need_of(const Lane& lane, std::size_t size) {
     const auto rest = static_cast<std::size_t>(lane.end - lane.cur);
     return size > rest ? size + rest : size;
 }
 
-// Steps over the end of the data when the record does not fit before it. There is room for both.
+// Steps over the end of the data if the record does not fit before it. There is room for both.
 SP_DETAIL_COLD void wrap(Lane& lane, std::size_t size) {
     const auto rest = static_cast<std::size_t>(lane.end - lane.cur);
     if (size <= rest) return;
@@ -122,14 +121,14 @@ SP_DETAIL_COLD void wrap(Lane& lane, std::size_t size) {
     lane.delta = position - reinterpret_cast<std::uint64_t>(lane.data);
 }
 
-// How far the hot path goes before it comes by here again: a quarter of the ring, since looking at the
-// collector's words costs as much as ten records; an eighth where records are overwritten, so that the
-// history is not cut shorter than that.
+// How far the hot path goes before it takes the cold path again. It goes a quarter of the ring, since reading
+// the collector's words costs as much as ten records. It goes an eighth if records are overwritten, so that
+// the history is not cut shorter than that.
 inline std::uint32_t stride_of(const Lane& lane) {
     if (!session.is_collected()) return lane.eighth;
     for (unsigned level = 0; level < kLevels; ++level)
         if (session.plain<Policy>(at::kPolicy + level) == Policy::kOverwrite) return lane.eighth;
-    // Not further than the largest record: what lies before the limit is not measured against that again.
+    // Not further than the largest record: a record that fits before the limit is not compared with it again.
     return lane.eighth * (kSubBuffers / 4);
 }
 
@@ -141,7 +140,7 @@ SP_DETAIL_COLD void mark(Lane& lane) {
     if (position - known >= lane.eighth || known == 0) known = position;
 }
 
-// Gives up the oldest records so that `need` bytes can be written; ends at a record's beginning.
+// Gives up the oldest records so that `need` bytes can be written; stops at a record's beginning.
 SP_DETAIL_COLD void forget_oldest(Lane& lane, std::uint64_t need) {
     const std::uint64_t position = lane.position();
     const std::uint64_t least = position + need - lane.capacity;
@@ -151,7 +150,7 @@ SP_DETAIL_COLD void forget_oldest(Lane& lane, std::uint64_t need) {
     // A record that was given up behind a pad leaves the position ahead of what is published.
     const std::uint64_t committed = lane.committed->load(std::memory_order_relaxed);
     lane.ring.oldest().store(oldest < committed ? oldest : committed, std::memory_order_relaxed);
-    // Whoever reads bytes that are overwritten from here on also sees the new `oldest`.
+    // A reader that sees bytes overwritten from here on also sees the new `oldest`.
     std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
@@ -177,7 +176,7 @@ SP_DETAIL_COLD bool put_control(Lane& lane, std::uint32_t site, const void* args
     return true;
 }
 
-// Losses and waits become records as soon as there is room.
+// Records losses and waits as soon as there is room.
 SP_DETAIL_COLD void tell(Lane& lane, bool overwrite) {
     if (lane.stalled_ns != 0) {
         char args[9];
@@ -204,19 +203,19 @@ SP_DETAIL_COLD void tell(Lane& lane, bool overwrite) {
 }
 
 SP_DETAIL_COLD void ring_doorbell() {
-    // The position was stored before; the collector stores `collector_sleeping` before it looks at positions.
+    // The position was stored before; the collector stores `collector_sleeping` before it reads positions.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (session.word(at::kCollectorSleeping).load(std::memory_order_relaxed) == 0) return;
     session.word(at::kDoorbell).fetch_add(1, std::memory_order_release);
     futex_wake(&session.word(at::kDoorbell));
 }
 
-// How far ahead of the records their lines are asked for. The collector has read them in the last lap, and
-// taking a line back from another core takes as long as five records: asked for in time, it is back when it
+// How far ahead of the records their lines are prefetched. The collector has read them in the last lap, and
+// getting a line back from another core takes as long as five records. Prefetched in time, it is back when it
 // is needed.
 inline constexpr std::size_t kAhead = 4096, kLine = 64;
 
-// Asks for a cache line to be written soon. (Without the extension the instruction does nothing.)
+// Prefetches a cache line for writing. (Without the extension the instruction does nothing.)
 SP_DETAIL_HOT void take_line([[maybe_unused]] char* at) {
 #if defined(__x86_64__)
     asm volatile("prefetchw %0" : : "m"(*at));
@@ -237,8 +236,8 @@ inline void pause_processor() {
 // second.
 inline constexpr std::uint64_t kHeartbeatNs = 1'000'000'000;
 
-// Waits until `need` bytes are free, as long as the policy allows and the collector makes progress; false
-// when the record is lost.
+// Waits until `need` bytes are free, as long as the policy allows and the collector makes progress; false if
+// the record is lost.
 SP_DETAIL_COLD bool wait_for_room(Lane& lane, std::uint64_t need, Level level) {
     const auto has_room = [&] { return lane.position() + need <= lane.lower() + lane.capacity; };
     const std::uint64_t begin = clock_ns(CLOCK_MONOTONIC);
@@ -284,7 +283,7 @@ SP_DETAIL_COLD bool wait_for_room(Lane& lane, std::uint64_t need, Level level) {
     return !lost;
 }
 
-// Anchors are for the session, but made by whoever comes by.
+// Anchors are for the session; any thread that takes the cold path makes them.
 SP_DETAIL_COLD void add_anchor_each_second() {
     static constinit Long next_ns{0};
     const std::uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
@@ -354,12 +353,12 @@ SP_DETAIL_COLD Room room_for(Lane& lane, unsigned number, std::size_t size, Leve
         lane.reach = static_cast<std::uint64_t>(lane.end - lane.cur) > free ? lane.cur + free : lane.end;
         if (limit < lane.cur + size) limit = lane.cur + size;
         set_limit(lane, limit);
-        // Functions of the program's are given records on the cold path (hand_over.hpp); behind the fence
-        // either this sees that there is one, or whoever adds it comes after the limit above. Without a
-        // counter that user mode can trust every record reads the system's clock there, too.
+        // On the cold path records are passed to functions of the program (hand_over.hpp). Behind the fence
+        // either this sees that there is a function, or the thread that adds it comes after the limit above.
+        // Without a counter that user mode can trust, every record reads the system's clock there, too.
         std::atomic_thread_fence(std::memory_order_seq_cst);
         if (session.source == kMonotonic || handing.is_wanted()) set_limit(lane, nullptr);
-        // At the beginning of a lap nobody has asked for its first lines.
+        // At the beginning of a lap its first lines were not prefetched.
         if (lane.cur < before || lane.cur == lane.data)
             for (char* line = lane.cur; line < lane.cur + kAhead && line < lane.reach; line += kLine)
                 take_line(line);
@@ -367,17 +366,18 @@ SP_DETAIL_COLD Room room_for(Lane& lane, unsigned number, std::size_t size, Leve
     }
 }
 
-// Whether the fields of the next record must be stated before it: others than those stated last, or, where
-// there are any, the first record of an eighth, so that what is left of an overwritten history has them.
+// Whether the fields of the next record must be stated before it. They must if they differ from those stated
+// last. If there are any, they must also before the first record of an eighth, so that the rest of an
+// overwritten history has them.
 inline bool is_context_due(const Lane& lane, const Contexts& contexts) {
-    // A signal handler that has interrupted a change: what was stated before holds.
+    // A signal handler that has interrupted a change: the previous statement stays valid.
     if (contexts.is_busy()) return false;
     const std::uint64_t state = contexts.state();
     if (!lane.ring) return state != 0;
     return state != lane.stated || (state != 0 && lane.position() / lane.eighth != lane.stated_eighth);
 }
 
-// Writes the record that states the fields of those after it; without fields when no ring takes all of them.
+// Writes the record that states the fields of those after it; without fields if no ring accepts all of them.
 SP_DETAIL_COLD Room state_context(Lane& lane, unsigned number, Level level, Contexts& contexts) {
     constexpr std::size_t kFrame = 16 + 4 + 2;  // header, length, first and last byte of a map
     Room room = Room::kLost;
@@ -411,10 +411,10 @@ SP_DETAIL_COLD Room state_context(Lane& lane, unsigned number, Level level, Cont
     return room;
 }
 
-// As room_for, behind a statement of the context where one is due.
+// As room_for, after stating the context if that is due.
 SP_DETAIL_COLD Room room_in_context(Lane& lane, unsigned number, std::size_t size, Level level) {
     Lane* own = tls_lane;
-    // Anew when the record finds itself in another ring, or another eighth of it.
+    // Again if the record finds itself in another ring, or another eighth of it.
     for (int attempt = 0; own != &empty_lane && attempt < 4; ++attempt) {
         Contexts& contexts = thread_of(own)->contexts;
         if (is_context_due(lane, contexts) && state_context(lane, number, level, contexts) != Room::kFound)
@@ -426,8 +426,8 @@ SP_DETAIL_COLD Room room_in_context(Lane& lane, unsigned number, std::size_t siz
 }
 
 // Whether the frame with this mark is gone: it lay deeper in the stack than the function that the tracepoint
-// has called. A signal handler that interrupts it lies deeper still, by what the kernel saves at least; one
-// on a stack of its own is not judged.
+// has called. A signal handler that interrupts it lies deeper still, at least by what the kernel saves. A
+// handler on a stack of its own is not judged.
 SP_DETAIL_COLD bool is_left(std::uint32_t mark, std::uint32_t frame) {
     constexpr std::uint32_t kArguments = 256;  // of the call, between both
     if (mark == 0 || static_cast<std::int32_t>(frame + kArguments - mark) < 0) return false;
@@ -461,12 +461,12 @@ SP_DETAIL_COLD Lane* begin_thread(std::uint32_t frame) {
     return lane;
 }
 
-// A lane whose record nobody ends any more, as something has jumped out of it: a signal handler that has
-// interrupted it, a function that was given it (hand_over.hpp). What is published stays, the rest is counted.
-// It stays busy, for the caller.
+// Reclaims a lane whose record will never be finished, because something has jumped out of it. That is a
+// signal handler that interrupted it, or a function that received it (hand_over.hpp). What is published
+// stays, the rest is counted. The lane stays busy, for the caller.
 SP_DETAIL_COLD bool take_back(Thread& thread, Lane& lane, std::uint32_t frame) {
     if (!is_left(lane.ready.load(std::memory_order_relaxed), frame)) return false;
-    // Not at once: a handler on a stack of which the kernel does not tell looks alike, but ends soon.
+    // Not at once: a handler on a stack that the kernel does not report looks the same, but ends soon.
     if (lane.phase != Phase::kGiven && ++lane.doubted < 8) return false;
     lane.doubted = 0;
     const Phase phase = lane.phase;
@@ -474,7 +474,7 @@ SP_DETAIL_COLD bool take_back(Thread& thread, Lane& lane, std::uint32_t frame) {
     set_limit(lane, nullptr);
     if (phase == Phase::kGiven) return true;
     if (phase == Phase::kCold) {
-        // Whatever is half changed is not used any more.
+        // Half-changed state is not used any more.
         thread.contexts.give_up();
         if (lane.ring) set_ring_state(lane.ring, kRingRetired);
         lane.ring = Ring{};
@@ -502,7 +502,7 @@ SP_DETAIL_COLD Lane* enter_lane(const Entry& entry, unsigned& number) {
         one.ready.store(entry.frame, std::memory_order_relaxed);
         return &one;
     }
-    // The busy lanes are others' to touch; this counter is anybody's.
+    // The busy lanes may only be touched by their owners; any thread may change this counter.
     if (thread.lanes[0].ring) {
         thread.lanes[0]
             .ring.longword(ring_at::kLosses + 8 * static_cast<unsigned>(Cause::kNested))
@@ -515,7 +515,7 @@ SP_DETAIL_COLD Lane* enter_lane(const Entry& entry, unsigned& number) {
 
 // Room for a record of `size` bytes (a multiple of 8).
 SP_DETAIL_COLD Reservation reserve(const Entry& entry, std::size_t size, Level level) {
-    // (What may be a point of cancellation says so itself: back, ensure_session, warn.)
+    // (Possible points of cancellation handle this themselves: back, ensure_session, warn.)
     const ErrnoGuard guard;
     unsigned number = 0;
     Lane* lane = entry.lane != nullptr ? entry.lane : enter_lane(entry, number);

@@ -37,11 +37,11 @@ inline std::uint32_t capacity_of(unsigned size) {
 }
 
 struct SlabEntry {
-    // Set once, by compare-and-swap from 0, when a first slice of that size is backed; slabs_next passes over
-    // the slab afterwards.
+    // Set once, by compare-and-swap from 0, when a first slice of that size is backed; afterwards slabs_next
+    // passes over the slab.
     Word shift;
-    // Slices below this number are somebody's, and backed: it passes over a slice only by compare-and-swap
-    // from that slice's number, after its backing.
+    // Slices below this number are claimed, and backed: it passes over a slice only by compare-and-swap from
+    // that slice's number, after its backing.
     Word next;
     Word backed;
     Word zero;
@@ -69,15 +69,15 @@ SP_DETAIL_COLD bool is_told(const Ring& ring) {
     return sum == ring.longword(ring_at::kTold).load(std::memory_order_relaxed);
 }
 
-// The state of a slice, and how it is changed by its owner or claimer, who is the only one to do so then.
+// The state of a slice. Its owner or claimer changes it, and no other thread may then.
 inline std::uint32_t ring_state(std::uint32_t word) { return word & kRingStateMask; }
 inline void set_ring_state(const Ring& ring, std::uint32_t state) {
     Word& word = ring.word(ring_at::kState);
     word.store((word.load(std::memory_order_relaxed) & ~kRingStateMask) | state, std::memory_order_release);
 }
 
-// Whether a slice in this state may be taken over: it is free, or its owner left or died and it is drained
-// (or, for the flight recorder, may be forgotten).
+// Whether a slice in this state may be taken over. It may if it is free, or if its owner left or died and it
+// is drained (or, for the flight recorder, may be forgotten).
 SP_DETAIL_COLD bool is_adoptable(const Ring& ring, std::uint32_t state, bool forget) {
     if (state == kRingFree) return true;
     if (state == kRingClaiming) return false;
@@ -88,7 +88,7 @@ SP_DETAIL_COLD bool is_adoptable(const Ring& ring, std::uint32_t state, bool for
     };
     if (!is_free_to_go()) return false;
     if (state != kRingLive) return true;
-    // Looked at once more when the owner is known to be dead: it may have recorded until then.
+    // Read once more when the owner is known to be dead: it may have recorded until then.
     return is_thread_dead(ring.word(ring_at::kOwnerTid).load(std::memory_order_relaxed)) && is_free_to_go();
 }
 
@@ -99,8 +99,8 @@ SP_DETAIL_COLD std::uint32_t adoptable_state(const Ring& ring, bool forget) {
     return is_adoptable(ring, ring_state(word), forget) ? word : kRingClaiming;
 }
 
-// Takes a slice over from the state word that it was found adoptable with. Others may have had it in between
-// and left it in the same state, with records that nobody has taken: the count tells.
+// Takes a slice over from the state word with which it was found adoptable. Others may have owned it in
+// between and left it in the same state, with uncollected records: the count shows that.
 SP_DETAIL_COLD bool take_over(const Ring& ring, std::uint32_t word) {
     const bool is_adoption = ring_state(word) != kRingFree;
     const std::uint32_t count = (word & ~kRingStateMask) + (is_adoption ? kRingAdoption : 0);
@@ -118,8 +118,8 @@ SP_DETAIL_COLD std::uint32_t slices_in(std::uint32_t slab, unsigned shift) {
     return count < fit ? (count < backed ? count : backed) : (fit < backed ? fit : backed);
 }
 
-// Looks at `most` slices of this size for one to take over, beginning where the last search ended. `forget`:
-// the one that was claimed first, although it is not drained.
+// Checks `most` slices of this size for one to take over, beginning where the last search ended. `forget`:
+// takes the one that was claimed first, although it is not drained.
 SP_DETAIL_COLD Ring adopt(unsigned shift, std::uint32_t most, bool forget) {
     static constinit Word cursor{0};
     const std::uint32_t slabs = slabs_in_use();
@@ -157,8 +157,8 @@ SP_DETAIL_COLD Ring adopt(unsigned shift, std::uint32_t most, bool forget) {
     return state != kRingClaiming && take_over(oldest, state) ? oldest : Ring{};
 }
 
-// Makes sure that a slab is backed up to `end`, from where its backed part ends. More than is needed, to ask
-// less often; where little memory is left, exactly that.
+// Makes sure that a slab is backed up to `end`, from where its backed part ends. More than needed, to ask
+// less often; where little memory is left, exactly what is needed.
 SP_DETAIL_COLD bool back_slab(std::uint32_t slab, std::uint32_t end) {
     Word& backed = slab_entry(slab).backed;
     std::uint32_t before = backed.load(std::memory_order_acquire);
@@ -175,9 +175,9 @@ SP_DETAIL_COLD bool back_slab(std::uint32_t slab, std::uint32_t end) {
     return true;
 }
 
-// The next slice of a slab of this size; empty when others have had all of them, or there is no memory
-// (`has_memory` then says so). A number is taken when what it stands for is backed, never before: one that
-// found no memory would be nobody's for ever.
+// The next slice of a slab of this size; empty if others have taken all of them, or there is no memory (see
+// `has_memory`). A number is taken only after its slice is backed: a slice without memory would never be
+// used.
 SP_DETAIL_COLD Ring take_from(std::uint32_t slab, unsigned shift, bool& has_memory) {
     Word& next = slab_entry(slab).next;
     std::uint32_t number = next.load(std::memory_order_acquire);
@@ -190,7 +190,7 @@ SP_DETAIL_COLD Ring take_from(std::uint32_t slab, unsigned shift, bool& has_memo
     return {};
 }
 
-// As below, without regard to what was tried before.
+// As below, without regard to earlier attempts.
 SP_DETAIL_COLD Ring take_new_now(unsigned shift, bool may_begin_slab, bool& has_memory) {
     Word& slabs_next = session.word(at::kSlabsNext);
     for (;;) {
@@ -199,9 +199,9 @@ SP_DETAIL_COLD Ring take_new_now(unsigned shift, bool may_begin_slab, bool& has_
             if (slab_entry(slab).shift.load(std::memory_order_acquire) == shift)
                 if (const Ring ring = take_from(slab, shift, has_memory)) return ring;
         if (!may_begin_slab || slabs == session.slab_count) return {};
-        // As of a slice: a slab is begun when its first slice is backed. Who gives it its size has it, and
-        // all others, too; whoever comes by makes it one in use. So those that are late take from it, or
-        // begin the next one if it has another size.
+        // As for a slice: a slab is begun when its first slice is backed. The thread that sets its size sets
+        // it for all; any thread may then mark it as in use. Late threads take from it, or begin the next
+        // slab if it has another size.
         has_memory = back_slab(slabs, 1u << shift);
         if (!has_memory) return {};
         std::uint32_t none = 0, begun = slabs;
@@ -210,10 +210,10 @@ SP_DETAIL_COLD Ring take_new_now(unsigned shift, bool may_begin_slab, bool& has_
     }
 }
 
-// A slice that nobody had before; from a slab that nobody had before only where `may_begin_slab`.
+// A slice without earlier owner; from a new slab only if `may_begin_slab`.
 SP_DETAIL_COLD Ring take_new(unsigned shift, bool may_begin_slab) {
-    // A thread without a ring comes by at each of its records. Where there was no memory just now it does not
-    // ask the kernel for some again.
+    // A thread without a ring comes here at each of its records. If there was no memory just now, it does not
+    // ask the kernel again.
     static constinit Long not_before_ns[32]{};
     Long& not_before = not_before_ns[shift];
     const std::uint64_t until = not_before.load(std::memory_order_relaxed);
@@ -224,14 +224,14 @@ SP_DETAIL_COLD Ring take_new(unsigned shift, bool may_begin_slab) {
     return ring;
 }
 
-// A slice of this size that is the caller's and holds nothing yet: in state claiming, or one that nobody had
-// before. Empty when there is no memory; or, unless it `may_begin_slab`, when there is none at hand.
+// A slice of this size that belongs to the caller and holds nothing yet: in state claiming, or a new one.
+// Empty if there is no memory; or, unless it `may_begin_slab`, if no slice is available without a new slab.
 SP_DETAIL_COLD Ring claim_slice(unsigned shift, bool may_begin_slab = true) {
     if (shift == 0) return {};
     Ring ring = adopt(shift, 8, false);
     if (!ring) ring = take_new(shift, may_begin_slab);
     if (!ring && may_begin_slab) {
-        // A long search that found nothing is not repeated at once: other threads want to get on too.
+        // A long search that found nothing is not repeated at once: other threads must go on too.
         static constinit Long not_before_ns{0};
         const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
         if (now < not_before_ns.load(std::memory_order_relaxed)) return {};

@@ -1,9 +1,9 @@
 // Arguments that are not steady (steady.hpp), evaluated before anything of their record is begun.
 //
-//   view, getter, iterator …  ──once──▶ scratch, on the stack, beyond that mapped ──▶ the record, as bytes
+//     view, getter, iterator …  ──once──▶ scratch, on the stack, beyond that mapped ──▶ the record, as bytes
 //
 // No lane is busy while the program's code runs. So it may throw, be cancelled, jump out, fork or record
-// itself: what is then left behind is nothing.
+// itself: nothing is left behind.
 #pragma once
 
 #include "refill.hpp"
@@ -11,7 +11,7 @@
 
 SP_DETAIL_BEGIN
 
-// Room that grows up to the largest record. (Memory is mapped, for malloc is not for signal handlers.)
+// Room that grows up to the largest record. (Memory is mapped, since malloc is not safe in signal handlers.)
 class Scratch {
   public:
     Scratch() = default;
@@ -33,7 +33,7 @@ class Scratch {
     }
     void cut() { is_cut_ = true; }
     bool is_cut() const { return is_cut_; }
-    // Why there was no place.
+    // Why there was no room.
     Cause cause() const { return cause_; }
 
   private:
@@ -67,7 +67,7 @@ class Scratch {
     bool is_cut_ = false;
 };
 
-// A T as it is packed.
+// A T in packed form.
 template <class T>
 struct Piece {
     const char* data;
@@ -85,7 +85,7 @@ struct Codec<Piece<T>> {
     }
 };
 
-// What stands for an argument in its record: flat ones for themselves.
+// What represents an argument in its record: flat ones represent themselves.
 template <class T>
 using Evaluated = std::conditional_t<kIsFlat<T>, T, Piece<T>>;
 
@@ -100,8 +100,9 @@ SP_DETAIL_COLD void lose(const Entry& entry, Cause cause) {
     make_ready(lane);
 }
 
-// Evaluates what is not flat, each once and in order, and calls `then` with what stands for the arguments;
-// gives what that gives, or counts the record as lost and gives 0. `then` is told whether something was cut.
+// Evaluates what is not flat, each once and in order, and calls `then` with what represents the arguments.
+// Returns its result, or counts the record as lost and returns 0. `then` also learns whether something was
+// cut.
 template <class... Ts, class Then>
 SP_DETAIL_HOT std::uint64_t with_evaluated(const Entry& entry, const Then& then, const Ts&... args) {
     Scratch scratch;

@@ -1,8 +1,7 @@
-// The session of this process as everybody here sees it (spec/wire.md sections 2 and 3).
+// The session of this process as all its threads see it (spec/wire.md sections 2 and 3).
 //
 //   none ──(first use, or load)──▶ making ──▶ ready      everything works
-//                                        └──▶ off        no session: every site stays off, at the disabled
-//                                        cost
+//                                        └──▶ off        no session: every site stays off
 //   ready ──(first record of a forked child)──▶ making ──▶ ready, at the same addresses
 //
 // Nothing here allocates or takes a lock; `errno` is kept. A failure never harms the program.
@@ -21,12 +20,12 @@ struct Session {
     enum State : std::uint32_t { kNone, kMaking, kReady, kOff };
 
     Word state{kNone};
-    // In a page of its own that the kernel wipes in a forked child: kWhole as long as the session is this
-    // process's, the number of the thread that is making it before that. A child of vfork shares it, and the
-    // session with it.
+    // In a page of its own that the kernel wipes in a forked child. Its value is kWhole as long as the
+    // session is this process's; before that the number of the thread that is making it. A child of vfork
+    // shares the page, and the session with it.
     enum Page : std::uint32_t { kWiped, kWhole = 0xFFFF'FFFF };
     std::atomic<Word*> alive{nullptr};
-    // Whoever made it was waited for in vain once.
+    // Its maker was waited for in vain once.
     Word is_given_up{0};
     // There was a session once; in a forked child, before its first record, that of the parent.
     bool was_ready = false;
@@ -44,7 +43,7 @@ struct Session {
                   anchors_cap = 0;
     std::uint32_t source = kTsc;
     std::uint32_t flags = 0;
-    // What it records is kept for a logger; and the process that started one.
+    // Its records are kept for a logger; and the process that started one.
     bool is_kept = false;
     Word logger_process{0};
     // Why there is none: kOffAsked, kPrivileged, or the system's error; 0: there is one.
@@ -60,7 +59,7 @@ struct Session {
     T& plain(std::size_t at) const {
         return *reinterpret_cast<T*>(control + at);
     }
-    // Whether there is a session of this very process; else ensure_session() is to be asked.
+    // Whether there is a session of this very process; else call ensure_session().
     bool is_ready() const {
         const Word* page = alive.load(std::memory_order_acquire);
         return page != nullptr && page->load(std::memory_order_acquire) == kWhole &&
@@ -88,7 +87,7 @@ SP_DETAIL_COLD bool back(char* map, std::size_t at, std::size_t size, const char
     if (madvise(map + begin, end - begin, MADV_POPULATE_WRITE) == 0) return true;
     if (errno != EINVAL) return false;
     const SystemGuard guard;
-    // A kernel before 5.14: by a descriptor of our own, for the program may have closed any that we kept.
+    // A kernel before 5.14: by a new descriptor, since the program may have closed one that we kept.
     Path path = session.path;
     path.add("/").add(file);
     const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -131,7 +130,7 @@ SP_DETAIL_COLD void process_name(Path& path, std::uint64_t start, unsigned numbe
 // Longest path of a root in bytes; a longer one is refused.
 inline constexpr std::size_t kLongestRoot = 1024;
 
-// A directory of mode 0700 of the effective user, no link; made where it is missing.
+// A directory of mode 0700 of the effective user, no link; made if it is missing.
 SP_DETAIL_COLD bool is_usable_root(const Path& path) {
     struct stat found {};
     if (path.size() > kLongestRoot) return false;
@@ -141,13 +140,13 @@ SP_DETAIL_COLD bool is_usable_root(const Path& path) {
     return S_ISDIR(found.st_mode) && found.st_uid == geteuid() && (found.st_mode & 0777) == 0700;
 }
 
-// What SILVERPOINT_DIR names, if it names anything.
+// The value of SILVERPOINT_DIR, if there is one.
 SP_DETAIL_COLD const char* named_root() {
     const char* named = environment("SILVERPOINT_DIR");
     return named != nullptr && *named != 0 ? named : nullptr;
 }
 
-// The root that is named, and no other; else the first that is usable.
+// The named root, and no other; else the first that is usable.
 SP_DETAIL_COLD bool find_root(Path& root) {
     if (const char* named = named_root()) return is_usable_root((root = Path()).add(named));
     if (is_usable_root((root = Path()).add("/dev/shm/silverpoint-").number(geteuid()))) return true;
@@ -158,7 +157,7 @@ SP_DETAIL_COLD bool find_root(Path& root) {
     return is_usable_root((root = Path()).add("/tmp/silverpoint-").number(geteuid()));
 }
 
-// Says that the root that was named is refused. False: it is not, or none was named.
+// Reports that the named root is refused. False: it is not, or none was named.
 SP_DETAIL_COLD bool warn_of_refused_root() {
     const char* named = named_root();
     if (named == nullptr || is_usable_root(Path().add(named))) return false;

@@ -1,4 +1,4 @@
-// What the environment asks for (spec/directives.md). A value that is not understood counts as not given.
+// Settings from the environment (spec/directives.md). A value that is not understood counts as not given.
 #pragma once
 
 #include "directives.hpp"
@@ -23,7 +23,7 @@ struct Settings {
     std::uint64_t memory = 0;  // bytes; 0: not given
 };
 
-// A whole number and the unit behind it, spaces around both passed over; false when there is no such number.
+// A whole number and the unit behind it, without spaces around both; false if there is no such number.
 SP_DETAIL_COLD bool split_number(std::string_view text, std::uint64_t& number, std::string_view& unit) {
     text = trim(text);
     number = 0;
@@ -36,7 +36,7 @@ SP_DETAIL_COLD bool split_number(std::string_view text, std::uint64_t& number, s
     return at > 0;
 }
 
-// Number with K, M or G behind it; 0 when it is none.
+// Number with K, M or G behind it; 0 if it is invalid.
 SP_DETAIL_COLD std::uint64_t parse_size(std::string_view text) {
     std::uint64_t number = 0;
     std::string_view unit;
@@ -54,7 +54,7 @@ SP_DETAIL_COLD std::uint64_t parse_size(std::string_view text) {
     return __builtin_mul_overflow(number, one, &number) ? 0 : number;
 }
 
-// Number with ms or s behind it, milliseconds without either; `otherwise` when it is none.
+// Number with ms or s behind it, milliseconds without either; `otherwise` if it is invalid.
 SP_DETAIL_COLD std::uint32_t parse_milliseconds(std::string_view text, std::uint32_t otherwise) {
     std::uint64_t number = 0;
     std::string_view unit;
@@ -68,7 +68,7 @@ SP_DETAIL_COLD std::uint32_t parse_milliseconds(std::string_view text, std::uint
     return number == kBlockForEver ? kBlockForEver - 1 : static_cast<std::uint32_t>(number);
 }
 
-// Says which directives of SILVERPOINT_FILTER are ignored.
+// Reports which directives of SILVERPOINT_FILTER are ignored.
 SP_DETAIL_COLD void warn_of_malformed(std::string_view filter) {
     for (;;) {
         const std::string_view bad = malformed_directive(filter);
@@ -82,7 +82,7 @@ SP_DETAIL_COLD void warn_of_malformed(std::string_view filter) {
     }
 }
 
-// POLICY[,level=POLICY]…; a part that is not understood is passed over.
+// POLICY[,level=POLICY]…; a part that is not understood is skipped.
 SP_DETAIL_COLD void parse_policy(std::string_view text, Settings& settings) {
     for (bool is_first = true;; is_first = false) {
         const auto comma = text.find(',');

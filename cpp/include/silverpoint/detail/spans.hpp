@@ -1,11 +1,13 @@
 // Spans that cross threads, flows, links, and spans named after their function.
 //
-//   const auto id = silverpoint::new_id();
-//   SP_ASYNC_BEGIN("fetch", id, url);  …  SP_ASYNC_INSTANT("fetch", id, bytes);  …  SP_ASYNC_END("fetch",
-//   id); silverpoint::AsyncSpan span = SP_ASYNC_SPAN("fetch", url);     ends with its owner, wherever that is
-//   SP_FLOW_BEGIN("order", id);  …  SP_FLOW_STEP("order", id);  …  SP_FLOW_END("order", id);
-//   SP_LINK(from, to);                                  what has the id `to` came from what has `from`
-//   SP_SCOPE();                                                    a span named after this function
+//     const auto id = silverpoint::new_id();
+//     SP_ASYNC_BEGIN("fetch", id, url);  …
+//     SP_ASYNC_INSTANT("fetch", id, bytes);  …
+//     SP_ASYNC_END("fetch", id);
+//     silverpoint::AsyncSpan span = SP_ASYNC_SPAN("fetch", url);   ends with its owner, wherever that is
+//     SP_FLOW_BEGIN("order", id);  …  SP_FLOW_STEP("order", id);  …  SP_FLOW_END("order", id);
+//     SP_LINK(from, to);                                what has the id `to` came from what has `from`
+//     SP_SCOPE();                                       a span named after this function
 //
 // A begin and an end belong together by session, category, name and id (spec/wire.md, section 7). An id is a
 // whole number or a pointer.
@@ -27,7 +29,7 @@ SP_DETAIL_HOT std::uint64_t id_of(T id) {
     }
 }
 
-// The span's name is the function's as directives see it.
+// The span's name is the function's, as directives use it.
 SP_DETAIL_COLD std::uint64_t complete_scope(Site& site, const char* pretty) {
     return complete_site<>(site, Kind::kSpan, {}, function_name(pretty));
 }
@@ -50,7 +52,7 @@ struct AsyncSite {
         : begin(level, file, line), end(level, file, line) {}
 };
 
-// Makes the end's site ready, so that the end needs nothing but an id.
+// Prepares the end's site, so that the end needs only an id.
 SP_DETAIL_COLD bool complete_end(AsyncSite& site, std::string_view name) {
     site.end.is_on(site.begin.function.load(std::memory_order_relaxed),
                    site.begin.category.load(std::memory_order_relaxed));
@@ -62,15 +64,15 @@ SP_DETAIL_END
 namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 
-// A span that may end in another thread than it began in: made by SP_ASYNC_SPAN, moved about, ends when its
-// owner ends or end() is called. Costs two records and an id; nothing when its site is off.
+// A span that may end in another thread than it began in. It is made by SP_ASYNC_SPAN, can be moved, and ends
+// when its owner ends or end() is called. Costs two records and an id; nothing if its site is off.
 class SP_DETAIL_VISIBLE AsyncSpan {
   public:
     AsyncSpan() = default;
     SP_DETAIL_OWN AsyncSpan(detail::Site& end, std::uint64_t id) : end_(&end), id_(id) {}
     SP_DETAIL_OWN AsyncSpan(AsyncSpan&& other) noexcept
         : end_(std::exchange(other.end_, nullptr)), id_(std::exchange(other.id_, 0)) {}
-    // What was held ends.
+    // The span held before ends.
     SP_DETAIL_OWN AsyncSpan& operator=(AsyncSpan&& other) noexcept {
         if (this != &other) {
             end();
@@ -81,7 +83,7 @@ class SP_DETAIL_VISIBLE AsyncSpan {
     }
     SP_DETAIL_OWN ~AsyncSpan() { end(); }
 
-    // Ends it now; nothing when it has ended, was moved from, or was off.
+    // Ends it now; does nothing if it has ended, was moved from, or was off.
     SP_DETAIL_OWN void end() {
         auto* site = static_cast<detail::Site*>(std::exchange(end_, nullptr));
         if (site != nullptr)

@@ -1,9 +1,9 @@
-// Which values are steady: looking at one runs no code of the program's, so that it can neither throw nor
-// record nor give something else the second time. They are packed straight into the ring. Others (getters,
-// views, iterators of the program's) are evaluated before anything of the record is begun (scratch.hpp).
+// Which values are steady: reading one runs no code of the program. So it can neither throw nor record nor
+// give a different result the second time. Steady values are packed straight into the ring. Others (getters,
+// views, iterators of the program) are evaluated before anything of the record is begun (scratch.hpp).
 //
-// Those of the standard library are known by their names, so that no header of theirs is needed here. They
-// are steady when what they hold is. A type that nobody knows is not: it costs a copy more, nothing else.
+// Types of the standard library are known by their names, so that none of their headers is needed here. They
+// are steady if their contents are. An unknown type is not steady: this only costs one more copy.
 #pragma once
 
 #include "holders.hpp"
@@ -15,7 +15,7 @@ SP_DETAIL_BEGIN
 template <class T>
 inline constexpr bool kIsKnown = false;
 
-// The name of a class of the standard library, without the parts that only tell versions apart.
+// The name of a class of the standard library, without the parts that only distinguish versions.
 template <class T>
 constexpr std::string_view std_name() {
     constexpr auto skip = [](std::string_view& text, std::string_view start) {
@@ -79,7 +79,7 @@ constexpr bool is_of_library() {
     return false;
 }
 
-// An allocator's or a deleter's pointers may be classes of the program's.
+// An allocator's or a deleter's pointers may be classes of the program.
 template <class T>
 constexpr bool has_plain_pointers() {
     if constexpr (requires { typename T::pointer; }) {
@@ -89,7 +89,7 @@ constexpr bool has_plain_pointers() {
     }
 }
 
-// What a class template's arguments or its elements are.
+// The arguments or the elements of a class template.
 template <unsigned kDeep, class T>
 struct SteadyParts {
     static constexpr bool kAre = false;

@@ -1,9 +1,8 @@
 // Streams: `SP_DEBUG << "pos" << x << y` builds a type, not a text. Literals go to the site once, only values
 // go to the ring.
 //
-// A literal is a character array in memory that cannot be written to, in UTF-8, whose address is the one that
-// the site was completed with. Anything else of that type is text, recorded by a second site of the same
-// place.
+// A literal is a character array in read-only memory, in UTF-8, with the address with which the site was
+// completed. Anything else of that type is text, recorded by a second site of the same place.
 #pragma once
 
 #include <link.h>
@@ -36,25 +35,25 @@ SP_DETAIL_COLD bool is_read_only(const void* address) {
     return search.found;
 }
 
-// The two sites of a stream: literals taken as such, or as text.
+// The two sites of a stream: with literals in the template, or as text.
 struct StreamSite {
     Site site;
     Site as_text;
-    // Addresses of the literals that the first was completed with: valid when its head is not 0. Written by
-    // the thread that has `claimed` alone.
+    // Addresses of the literals with which the first was completed: valid if its head is not 0. Only the
+    // thread that has `claimed` writes them.
     static constexpr unsigned kLiteralsMax = 16;
     std::atomic<const char*> literals[kLiteralsMax] = {};
-    // The process whose thread completes the first; 0: none. What a parent had begun, nobody in a forked
-    // child goes on with.
+    // The process whose thread completes the first; 0: none. A forked child does not continue what its parent
+    // has begun.
     std::atomic<std::uint32_t> claimed{0};
-    // The literal that was last found to be none, so that it is not looked for again.
+    // The literal that was last found to be none, so that it is not searched again.
     std::atomic<const char*> refused{nullptr};
 
     constexpr StreamSite(Level level, const char* file, std::uint32_t line)
         : site(level, file, line), as_text(level, file, line) {}
 };
 
-// What stands behind an address that a macro holds.
+// The value behind an address that a macro holds.
 template <class Place>
 SP_DETAIL_HOT Place& place_at(void* place) {
     return *static_cast<Place*>(place);
@@ -71,8 +70,8 @@ inline constexpr bool kIsLiteral = false;
 template <std::size_t Length>
 inline constexpr bool kIsLiteral<Literal<Length>> = true;
 
-// What the pieces of a stream are made of; nested pairs, so that the type is built by <<. Numbers are held by
-// value, so that a variable that is recorded may stay in a register.
+// The pieces of a stream: nested pairs, so that << builds the type. Numbers are held by value, so that a
+// variable that is recorded may stay in a register.
 struct SP_DETAIL_VISIBLE Nothing {};
 
 template <class Before, class Piece>
@@ -171,7 +170,7 @@ struct Emit {
         }
     }
 
-    // Looks at the first piece `Left` times: a value goes to the end of the list, a literal out of it.
+    // Handles the first piece `Left` times: a value goes to the end of the list, a literal is removed.
     template <std::size_t Left, class First, class... Rest>
     SP_DETAIL_HOT void go(const First& first, const Rest&... rest) const {
         if constexpr (Left == 0) {
@@ -219,8 +218,8 @@ constexpr TextPiece text_piece(const T& piece) {
     }
 }
 
-// Whether these can be in the template of a site: literals in memory that nobody writes to, in UTF-8, not too
-// many. Makes the template.
+// Whether these can be in the template of a site: literals in read-only memory, in UTF-8, not too many. Makes
+// the template.
 SP_DETAIL_COLD bool make_stream_text(StreamSite& site, StreamText& text, const TextPiece* pieces,
                                      std::size_t count) {
     const char* const refused = site.refused.load(std::memory_order_relaxed);
@@ -241,12 +240,12 @@ SP_DETAIL_COLD bool make_stream_text(StreamSite& site, StreamText& text, const T
     return !text.is_cut();
 }
 
-// Whether the literals are those that the first site is complete with, or (then with `text`) will be by this
+// Whether the literals are those with which the first site is complete, or (then with `text`) will be by this
 // record.
 //
-// One thread alone completes it: of two that come at the same time with two literals each would write its
-// own, and one be shown for the other ever after. The second waits a moment; not for long, since it may be a
-// signal handler's within the first.
+// Only one thread completes it. Otherwise two threads with two literals could do so at the same time. Each
+// would write its own, and one literal would be shown for the other from then on. The second thread waits a
+// moment. It does not wait long, since it may be a signal handler's within the first.
 SP_DETAIL_COLD bool begin_stream(StreamSite& site, StreamText& text, const TextPiece* pieces,
                                  std::size_t count) {
     if (site.site.head.load(std::memory_order_acquire) == 0) {
@@ -274,14 +273,14 @@ SP_DETAIL_COLD bool begin_stream(StreamSite& site, StreamText& text, const TextP
     return true;
 }
 
-// The first record of a stream, and every one whose literals are not those that were registered.
+// The first record of a stream, and every record whose literals differ from the registered ones.
 template <class... Pieces>
 SP_DETAIL_COLD void record_unusual_stream(StreamSite& site, typename Passed<Pieces>::type... pieces) {
     const TextPiece all[] = {text_piece<Pieces>(pieces)...};
     StreamText text;
     if (begin_stream(site, text, all, sizeof...(Pieces))) {
         Emit<false>{site.site, text.text(), 0}.template go<sizeof...(Pieces)>(pieces...);
-        // There was no room for it: the next record asks again.
+        // There was no room for it: the next record tries again.
         if (site.site.head.load(std::memory_order_relaxed) == 0)
             site.claimed.store(0, std::memory_order_release);
         return;

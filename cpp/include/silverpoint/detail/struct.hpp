@@ -1,13 +1,13 @@
 // Describes types, once each, at global scope, with up to 40 members or values:
 //
-//   SP_STRUCT(ns::Point, x, y)                                    by its members
-//   SP_STRUCT_OF(ns::Person, (name, v.name()), (age, v.age()))    by expressions of `v`, a value of it
-//   SP_ENUM(ns::Side, kBuy, kSell)                                the values' names
-//   SP_FLAGS(ns::Mode, kRead, kWrite)                             the bits' names
+//     SP_STRUCT(ns::Point, x, y)                                    by its members
+//     SP_STRUCT_OF(ns::Person, (name, v.name()), (age, v.age()))    by expressions of `v`, a value of it
+//     SP_ENUM(ns::Side, kBuy, kSell)                                the values' names
+//     SP_FLAGS(ns::Mode, kRead, kWrite)                             the bits' names
 //
 // All must be accessible from there. A class opens itself by `friend struct silverpoint::Struct<Point>;`, and
-// by `friend struct silverpoint::Enum<Side>;` for an enumeration within it; that works with a mere
-// declaration of the class or enumeration before it.
+// by `friend struct silverpoint::Enum<Side>;` for an enumeration within it. A mere declaration of the class
+// or enumeration before it is enough for that.
 #pragma once
 
 #include "values.hpp"
@@ -29,7 +29,7 @@
 
 SP_DETAIL_BEGIN
 
-// What a description describes. In its body the type's name might be taken for one of ours.
+// The described type. In the description's body the type's name might be confused with one of ours.
 template <class Description>
 struct Subject;
 template <template <class> class Description, class T>

@@ -1,15 +1,14 @@
-// What dead sessions leave behind: removed when they hold no records, kept within bounds when they do.
+// What dead sessions leave behind: removed if they hold no records, kept within bounds if they do.
 //
-// Every start of a program sweeps a little. Nothing is removed that lives, that a collector has (its lock),
-// or that is not a session by its name and files.
+// Every start of a program sweeps a little. A session that lives is never removed. Neither is one that a
+// collector has (its lock), nor anything that is not a session by its name and files.
 #pragma once
 
 #include "session.hpp"
 
 SP_DETAIL_BEGIN
 
-// One sweep looks at so many sessions; of the dead ones with records the youngest stay, within all three
-// bounds.
+// One sweep checks so many sessions. Of the dead ones with records the newest stay, within all three bounds.
 inline constexpr unsigned kSweepEntries = 64, kSweepKept = 32;
 inline constexpr std::uint64_t kSweepBytes = 256u << 20;
 inline constexpr std::int64_t kSweepSeconds = 7 * 86'400;
@@ -17,7 +16,7 @@ inline constexpr std::int64_t kSweepSeconds = 7 * 86'400;
 inline constexpr std::int64_t kUnfinishedSeconds = 10;
 
 SP_DETAIL_COLD void unlink_session(const Path& directory) {
-    // The lock files last: as long as they are there, others see that the session is taken.
+    // The lock files last: as long as they exist, others see that the session is taken.
     for (const char* file : {"/control", "/rings", "/collector", "/owner"}) {
         Path path = directory;
         unlink(path.add(file).c_str());
@@ -42,13 +41,13 @@ SP_DETAIL_COLD bool is_session_name(const char* name) {
 class DeadSession {
   public:
     explicit DeadSession(const Path& path) {
-        // First: a collector that comes for a living session must not find its lock taken for a moment.
+        // First: a collector that comes for a living session must never find its lock taken.
         if (!is_ownerless(path)) return;
         Path collector = path;
         lock_ = open(collector.add("/collector").c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
         const bool has_lock = lock_ >= 0;
         if (has_lock ? !lock_byte(lock_, F_WRLCK) : errno != ENOENT) return;
-        is_dead_ = is_ownerless(path);  // also with the lock: what was being made may live by now
+        is_dead_ = is_ownerless(path);  // also with the lock: a session in the making may live by now
     }
     ~DeadSession() {
         if (lock_ >= 0) close(lock_);
@@ -70,8 +69,8 @@ class DeadSession {
     bool is_dead_ = false;
 };
 
-// What a dead session holds: nothing that a collector would want, records, or records that a collector is on
-// its way for, which are not a sweep's to weigh.
+// What a dead session holds: nothing that a collector would want; records; or records for which a collector
+// is expected. The last are not for a sweep to judge.
 enum class Content { kNothing, kRecords, kExpected };
 
 // `bytes` is what it uses.
@@ -88,7 +87,7 @@ SP_DETAIL_COLD Content content_of_session(const Path& path, std::uint64_t& bytes
     bytes = static_cast<std::uint64_t>(found.st_blocks) * 512;
     if (lstat(rings.add("/rings").c_str(), &found) == 0)
         bytes += static_cast<std::uint64_t>(found.st_blocks) * 512;
-    // Without a stream there is no record: slices may be kept for a crash.
+    // Without a stream there is no record: slices may be reserved for a crash.
     std::uint32_t streams, flags;
     std::memcpy(&streams, header + at::kStreamsNext, sizeof streams);
     std::memcpy(&flags, header + at::kFlags, sizeof flags);
@@ -138,7 +137,7 @@ SP_DETAIL_COLD void sweep(const Path& root) {
             const Content content = name[0] == '.' ? Content::kNothing : content_of_session(path, bytes);
             if (content == Content::kNothing) unlink_session(path);
             if (content != Content::kRecords) continue;
-            // Youngest first.
+            // Newest first.
             unsigned place = count++;
             for (; place > 0 && kept[place - 1].changed < changed; --place) kept[place] = kept[place - 1];
             std::memcpy(kept[place].name, name, std::strlen(name) + 1);

@@ -1,5 +1,5 @@
-// The little of the operating system that the frontend needs, without allocation or locks, so that it may run
-// in a signal handler.
+// The few functions of the operating system that the frontend needs, without allocation or locks, so that
+// they may run in a signal handler.
 #pragma once
 
 #include <fcntl.h>
@@ -40,8 +40,8 @@ class ErrnoGuard {
     int saved_;
 };
 
-// While one is there, calls of the system are nobody's but ours: errno is as it was afterwards, and a thread
-// that was cancelled (pthread_cancel) ends at a later point, not with our work half done.
+// While this exists, system calls do not affect the program. errno is restored afterwards, and a thread that
+// was cancelled (pthread_cancel) ends at a later point, not with our work half done.
 class SystemGuard {
   public:
     SystemGuard() : saved_(errno) {
@@ -63,7 +63,7 @@ class SystemGuard {
     [[maybe_unused]] int state_ = 0;
 };
 
-// Text of bounded length; what does not fit is left out.
+// Text of bounded length; the rest is left out.
 template <std::size_t Length>
 class Text {
   public:
@@ -95,8 +95,8 @@ using Path = Text<1100>;
 
 inline std::uint32_t thread_id() { return static_cast<std::uint32_t>(syscall(SYS_gettid)); }
 
-// Whether a thread has ended. A reused id counts as living, whoever has it: to ask for this process's alone
-// takes the process's id, which is another call of the kernel each time.
+// Whether a thread has ended. A reused id counts as living, in any process. Checking for this process alone
+// needs the process's id, which is another system call each time.
 SP_DETAIL_COLD bool is_thread_dead(std::uint32_t tid) {
     const ErrnoGuard guard;
     return syscall(SYS_tkill, tid, 0) != 0 && errno == ESRCH;
@@ -117,7 +117,7 @@ SP_DETAIL_COLD void warn(const char* text) {
     [[maybe_unused]] const auto written = write(2, line.c_str(), line.size());
 }
 
-// Reads a small file whole; the number of bytes.
+// Reads a small file whole; returns the number of bytes.
 SP_DETAIL_COLD std::size_t read_file(const char* path, char* buffer, std::size_t size) {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return 0;
@@ -159,7 +159,7 @@ SP_DETAIL_COLD bool is_locked(int fd) {
     return fcntl(fd, F_OFD_GETLK, &request) == 0 && request.l_type != F_UNLCK;
 }
 
-// FNV-1a, 64 bits; of several pieces when it goes on from what those before came to.
+// FNV-1a, 64 bits; for several pieces it continues from the previous result.
 SP_DETAIL_COLD std::uint64_t fnv1a(const char* bytes, std::size_t size,
                                    std::uint64_t hash = 0xcbf29ce484222325u) {
     for (std::size_t i = 0; i < size; ++i)

@@ -1,12 +1,11 @@
-// Templates, checked when the program is compiled (spec/templates.md). Nothing of this is left in the
-// program.
+// Templates, checked at compile time (spec/templates.md). Nothing of this remains in the program.
 #pragma once
 
 #include "values.hpp"
 
 SP_DETAIL_BEGIN
 
-// Named in a compiler's message when a template is wrong: they are not constexpr on purpose.
+// Compilers name these in their message if a template is wrong: they are not constexpr on purpose.
 void template_has_an_unmatched_brace();
 void template_has_more_placeholders_than_arguments();
 void template_has_fewer_placeholders_than_arguments();
@@ -15,7 +14,7 @@ void template_has_a_malformed_format_specification();
 void template_presentation_does_not_suit_the_argument();
 void template_width_or_precision_exceeds_1000();
 
-// What presentations an argument admits.
+// The presentations that an argument admits.
 enum class Shape { kInteger, kFloat, kText, kChar, kBool, kPointer, kOther };
 
 template <class T>
@@ -67,7 +66,7 @@ struct SpecEnd {
     std::size_t at;  // after the closing brace
 };
 
-// Reads what stands after the colon, from `at` to the closing brace.
+// Reads the specification, from `at` behind the colon to the closing brace.
 constexpr SpecEnd read_spec(std::string_view text, std::size_t at, Shape shape) {
     const auto is_align = [&](std::size_t i) {
         return i < text.size() && (text[i] == '<' || text[i] == '>' || text[i] == '^');
@@ -112,12 +111,12 @@ constexpr SpecEnd read_spec(std::string_view text, std::size_t at, Shape shape) 
     return {SpecFault::kNone, at + 1};
 }
 
-// Whether a template may say so of an argument.
+// Whether a template may have this specification for an argument.
 constexpr bool is_spec(std::string_view text, std::size_t at, Shape shape) {
     return read_spec(text, at, shape).fault == SpecFault::kNone;
 }
 
-// The offset after it; a fault is an error of the compiler's.
+// Returns the offset after it; a fault is a compile-time error.
 consteval std::size_t check_spec(std::string_view text, std::size_t at, Shape shape) {
     const SpecEnd end = read_spec(text, at, shape);
     if (end.fault == SpecFault::kMalformed) template_has_a_malformed_format_specification();

@@ -1,5 +1,5 @@
-// A thread whose start may fail: where the system has room for no other, whoever asked is told, with and
-// without exceptions. std::thread throws then, and ends the program where there are no exceptions.
+// A thread whose start may fail. If the system has no room for another one, the caller gets the error, with
+// and without exceptions. std::thread would throw, and would end a program without exceptions.
 #pragma once
 
 #include <pthread.h>

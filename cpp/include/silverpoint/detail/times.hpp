@@ -1,11 +1,11 @@
-// Values of time: durations and points in time, matched by what they offer, without <chrono>.
+// Values of time: durations and points in time, matched by their members, without <chrono>.
 #pragma once
 
 #include "codec.hpp"
 
 SP_DETAIL_BEGIN
 
-// Durations and points in time of <chrono>, as nanoseconds in 64 bits; those beyond (292 years) at their end.
+// Durations and points in time of <chrono>, as nanoseconds in 64 bits; values beyond (292 years) are clamped.
 template <class T>
 concept DurationLike = requires(const T& value) {
     typename T::rep;
@@ -42,7 +42,8 @@ constexpr std::int64_t nanoseconds_of(const T& value) {
     }
 }
 
-// Ticks shorter than a nanosecond would be lost: such durations are their number of ticks, with the unit.
+// Ticks shorter than a nanosecond would be lost: such durations are recorded as their number of ticks, with
+// the unit.
 template <class T>
 concept FineDuration =
     DurationLike<T> && std::integral<typename T::rep> && T::period::den / T::period::num > 1'000'000'000;
@@ -86,7 +87,7 @@ struct Codec<T> : Codec<typename T::rep> {
     SP_DETAIL_HOT static char* put(char* out, const T& value) { return Rep::put(out, value.count()); }
 };
 
-// A point in time of the system's clock, or of one that knows how to become it; one of another clock is the
+// A point in time of the system's clock, or of one that can be converted to it. One of another clock is the
 // duration since its epoch.
 template <TimePointLike T>
 struct Codec<T> {

@@ -13,7 +13,7 @@
 
 SP_DETAIL_BEGIN
 
-// Random bytes, from the kernel; where it has none, what differs from call to call and process to process.
+// Random bytes, from the kernel; if it has none, data that differs from call to call and process to process.
 inline void fill_random(unsigned char* bytes, std::size_t size) {
     const SystemGuard guard;
     const auto got = getrandom(bytes, size, GRND_NONBLOCK);
@@ -29,7 +29,7 @@ inline void fill_random(unsigned char* bytes, std::size_t size) {
 inline int hex_digit(char c) {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
-// Small hexadecimal digits; false when it is anything else.
+// Lower-case hexadecimal digits; false if it is anything else.
 template <std::size_t Length>
 bool read_hex(std::string_view text, std::array<unsigned char, Length>& bytes) {
     if (text.size() != 2 * Length) return false;
@@ -40,7 +40,7 @@ bool read_hex(std::string_view text, std::array<unsigned char, Length>& bytes) {
     }
     return true;
 }
-// Bytes as small hexadecimal digits.
+// Bytes as lower-case hexadecimal digits.
 template <std::size_t Length>
 struct Hex {
     char text[2 * Length];
@@ -58,7 +58,7 @@ class PairReader {
   public:
     PairReader(const char* at, std::size_t size) : at_(at), end_(at + size) {}
 
-    // The next name, and its value when that is a text; false at the end.
+    // The next name, and its value if that is a text; false at the end.
     bool next(std::string_view& name, std::optional<std::string_view>& value) {
         if (at_ == end_ || !text(name)) return false;
         const char* const begin = at_;
@@ -132,7 +132,7 @@ struct SP_DETAIL_VISIBLE TraceIds {
     static constexpr unsigned char kFlags = 3;
     // Of a `traceparent` in version 00.
     static constexpr std::size_t kHeaderSize = 55;
-    // What is longer is not passed on.
+    // A longer one is not passed on.
     static constexpr std::size_t kStateMost = 512;
 
     TraceId trace_id{};
@@ -190,7 +190,7 @@ struct SP_DETAIL_VISIBLE TraceIds {
         while (pairs.next(name, value)) {
             const std::string_view text = value.value_or("");
             if (name == "trace_id") {
-                // Whatever an outer trace has said is over.
+                // Every field of an outer trace ends.
                 found.emplace();
                 state = {};
                 if (!read_hex(text, found->trace_id)) found.reset();
@@ -213,7 +213,7 @@ struct SP_DETAIL_VISIBLE TraceIds {
         return found;
     }
 
-    // `outer` is what the thread has now: nothing of it must show through.
+    // `outer` is what the thread has now: none of it must remain visible.
     SP_DETAIL_OWN void add_to(ContextFields& fields, std::string_view state,
                               const std::optional<TraceIds>& outer, std::string_view outer_state) const {
         fields.add("trace_id", Hex(trace_id).view());

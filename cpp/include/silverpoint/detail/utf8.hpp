@@ -20,7 +20,7 @@ SP_DETAIL_COLD std::size_t utf8_prefix(std::string_view text) {
             continue;
         }
         if (first < 0xC2 || first > 0xF4) break;
-        // Neither longer than need be, nor half a pair of UTF-16, nor beyond the last character.
+        // Neither longer than necessary, nor half a surrogate pair, nor beyond the last character.
         if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
             (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F))
             break;

@@ -1,10 +1,10 @@
-// Packing in one pass: each value is asked once for what it holds, each look at the room is made before what
-// it is for is written. So no value, whatever it does meanwhile, comes to lie beside its record.
+// Packing in one pass: each value is queried once, and each check of the room comes before the write that
+// needs it. So a value never writes beyond its record, even if it changes meanwhile.
 //
-// A room gives place for some bytes more: where they go, null when there is no place.
-//   Bound       a ring up to its limit: what does not fit is tried again on the cold path
-//   Enough      of values of fixed size, which were measured before
-//   Scratch     memory of its own that grows (scratch.hpp)
+// A room gives place for some more bytes: where they go, null if there is no place.
+//     Bound       a ring up to its limit: what does not fit is tried again on the cold path
+//     Enough      of values of fixed size, which were measured before
+//     Scratch     memory of its own that grows (scratch.hpp)
 #pragma once
 
 #include "capture.hpp"
@@ -18,12 +18,12 @@ struct Bound {
     SP_DETAIL_HOT char* fit(char* out, std::size_t size) const {
         return size <= static_cast<std::size_t>(limit - out) ? out : nullptr;
     }
-    // Where something stands that is corrected later on.
+    // The place of something that is corrected later.
     SP_DETAIL_HOT static char* mark(char* out) { return out; }
     SP_DETAIL_HOT static char* at(char* mark) { return mark; }
     // A value that cannot be packed.
     static char* refuse() { return nullptr; }
-    // Something of it was left out.
+    // Some of it was left out.
     static void cut() {}
 };
 
@@ -31,7 +31,7 @@ struct Enough : Bound {
     SP_DETAIL_HOT static char* fit(char* out, std::size_t) { return out; }
 };
 
-// `kAfter`: bytes that stay free behind it, for what is then written without a look.
+// `kAfter`: bytes that stay free behind it, for what is then written without a check.
 template <class T>
 struct Within {
     using Coder = CodecOf<T>;
