@@ -100,7 +100,7 @@ fn damaged_records_are_counted() {
         assert!(capture.losses().damaged() > 0, "{at} {word:x}: {}", capture.losses());
         capture.expect_event("count").with("n", 0).at_least(1);
         let message = capture.expect_event("count").with("n", 0).check_once().unwrap_err();
-        assert!(message.contains("something was lost") && message.contains("damaged"), "{message}");
+        assert!(message.contains("records were lost") && message.contains("damaged"), "{message}");
         // It goes on after it.
         capture.clear();
         count(3..4);
