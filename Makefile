@@ -11,7 +11,7 @@ SILVERPOINT_CARGO_PROFILE ?= release
 # Where the libraries are built.
 C_BUILD ?= $(or $(CARGO_TARGET_DIR),target)/c
 
-.PHONY: demo test test-all arrow install-arrow bench kill-test crash-test python lint format build install install-files uninstall help
+.PHONY: demo test test-all arrow install-arrow bench kill-test crash-test python lint format build install install-files uninstall docs help
 
 help:
 	@echo "make demo       run the demonstration on real input (DEMO_TREE=$(DEMO_TREE))"
@@ -25,6 +25,7 @@ help:
 	@echo "make install    program, manual pages, completions, headers, libsilverpoint, CMake's package and .pc files under PREFIX=$(PREFIX)"
 	@echo "make uninstall  remove what make install has put there"
 	@echo "make python     build the wheel for Python, install it into an environment below target/, and test it"
+	@echo "make docs       build the documentation as a site, with the reference of each language: target/docs/site"
 	@echo "make lint       formatting and lints, as in continuous integration"
 	@echo "make format     let rustfmt and clang-format decide the layout"
 
@@ -63,6 +64,10 @@ bench:
 python:
 	scripts/setup python
 	scripts/python
+
+docs:
+	scripts/setup docs
+	scripts/docs
 
 lint:
 	scripts/setup lint
