@@ -163,7 +163,7 @@ fn value<T: Parse>(input: ParseStream<'_>) -> Result<T> {
 }
 
 /// `"debug"`, `debug`, `Debug`, `Level::DEBUG`, and `tracing`'s numbers from 1 (trace) to 5 (error).
-fn level(expr: Expr) -> Result<Ident> {
+pub fn level(expr: Expr) -> Result<Ident> {
     let tokens = expr.to_token_stream();
     let text = match (&expr, syn::parse2::<LitStr>(tokens.clone()), syn::parse2::<LitInt>(tokens.clone())) {
         (_, Ok(text), _) => text.value(),

@@ -16,6 +16,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::{Error, Expr, LitStr, Result, Token};
 
+use crate::instrument;
 use crate::template::{self, Argument, Formatted, Parts};
 
 /// A tracepoint as it was written.
@@ -105,20 +106,28 @@ impl Site {
             pieces: Vec::new(),
             tail: String::new(),
         };
+        let mut has_level = false;
         while input.peek(syn::Ident)
             && input.peek2(Token![:])
             && !input.peek2(Token![::])
-            && key_of_log(&input.fork()).is_none()
+            && (is_level(input, &site.kind) || key_of_log(&input.fork()).is_none())
         {
             let word: Ident = input.parse()?;
             input.parse::<Token![:]>()?;
             let value: Expr = input.parse()?;
             if word == "target" && site.target.is_none() {
                 site.target = Some(value);
+            } else if word == "level" && !has_level {
+                if site.kind == "log" || site.kind == "enabled" {
+                    let message = "the level of this macro is fixed: `event!(level: …)` takes one";
+                    return Err(Error::new(word.span(), message));
+                }
+                site.level = instrument::level(value)?;
+                has_level = true;
             } else if ["every", "first", "per"].iter().any(|limit| word == limit) && site.limit.is_none() {
                 site.limit = Some((word, value));
             } else {
-                let message = "expected `target: \"category\"`, a limit (`every: 100`, `first: 3`, `per: duration`), a field, or a text";
+                let message = "expected `target: \"category\"`, `level: debug`, a limit (`every: 100`, `first: 3`, `per: duration`), a field, or a text";
                 return Err(Error::new(word.span(), message));
             }
             if !input.is_empty() {
@@ -180,6 +189,10 @@ impl Site {
                 expr: item.expr,
             })
             .collect();
+        if self.kind == "async_span" {
+            let id = syn::parse_str("__id")?;
+            self.arguments.insert(0, Value { name: "id".to_owned(), how: How::Typed, expr: id });
+        }
         if self.kind.to_string().starts_with("async_") || self.kind.to_string().starts_with("flow_") {
             let home = &self.home;
             let Some(id) = self.arguments.first_mut() else {
@@ -554,6 +567,11 @@ pub fn item(input: ParseStream<'_>) -> Result<Item> {
     };
     let expr: Expr = input.parse()?;
     Ok(Item { name, how, expr })
+}
+
+/// Whether `level: debug` comes next. In the macros of a level it is a field of `log`, by name and format.
+fn is_level(input: ParseStream<'_>, kind: &Ident) -> bool {
+    kind != "log" && input.fork().parse::<Ident>().is_ok_and(|word| word == "level")
 }
 
 /// `key:?`, `key:%`, `key:debug`, `key:display`, `key:err` as in the macros of `log`, when that is what comes next, before `=` or the end of the field.

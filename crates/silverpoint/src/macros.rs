@@ -27,7 +27,7 @@ log_macros! { $
     fatal Fatal "Records at level fatal: the program cannot go on.";
 }
 
-/// Records a named event with values, at level info: `event!("order.filled", id, px, venue = name)`. A value without a name has that of its source.
+/// Records a named event with values, at level info: `event!("order.filled", id, px, venue = name)`; `event!(level: warn, "order.late", id)`. A value without a name has that of its source.
 #[macro_export]
 macro_rules! event {
     ($($tokens:tt)*) => {
@@ -36,6 +36,8 @@ macro_rules! event {
 }
 
 /// Begins a span, at level info, that ends when the guard it gives is dropped: `let _load = span!("load", path);`
+///
+/// `level: debug,` first for another level, as in all macros of this page whose name is no level.
 #[macro_export]
 macro_rules! span {
     ($($tokens:tt)*) => {
@@ -81,9 +83,12 @@ id_macros! { $
     flow_end "Ends that way: `flow_end!(\"order\", id)`.";
 }
 
-/// Records that what has the second id came from what has the first: `link!(request, job)`.
+/// Records, at level info, that what has the second id came from what has the first: `link!(request, job)`.
 #[macro_export]
 macro_rules! link {
+    (level: $level:ident, $from:expr, $to:expr $(,)?) => {
+        $crate::__private::site!($crate link Info [level: $level, "link", from = $crate::Id::number($from), to = $crate::Id::number($to)])
+    };
     ($from:expr, $to:expr $(,)?) => {
         $crate::__private::site!($crate link Info ["link", from = $crate::Id::number($from), to = $crate::Id::number($to)])
     };
@@ -93,19 +98,20 @@ macro_rules! link {
 /// async_span!("fetch", url);`
 #[macro_export]
 macro_rules! async_span {
-    (target: $target:expr, $name:literal $($rest:tt)*) => {
-        $crate::__private::site!($crate async_span Info [target: $target, $name, id = __id $($rest)*])
-    };
-    ($name:literal $($rest:tt)*) => {
-        $crate::__private::site!($crate async_span Info [$name, id = __id $($rest)*])
+    ($($tokens:tt)*) => {
+        $crate::__private::site!($crate async_span Info [$($tokens)*])
     };
 }
 
-/// Begins a span, at level info, that has the name of the function and ends when the guard it gives is dropped: `let _scope = scope!();`
+/// Begins a span, at level info, that has the name of the function and ends when the guard it gives is dropped: `let _scope = scope!();`,
+/// `scope!(level: debug)`.
 #[macro_export]
 macro_rules! scope {
     () => {
         $crate::__private::site!($crate scope Info [""])
+    };
+    ($($tokens:tt)+) => {
+        $crate::__private::site!($crate scope Info [$($tokens)+, ""])
     };
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use silverpoint::{
     AsyncSpan, async_begin, async_end, async_instant, async_span, counter, event, flow_begin, flow_end,
-    flow_step, info, link, scope, span,
+    flow_step, info, instant, link, scope, span,
 };
 
 use crate::{Role, Scene, Test, reader};
@@ -15,8 +15,10 @@ pub const TESTS: &[Test] = &[
     ("spans_may_cross_threads", crossing),
     ("limits_count_executions_and_leave_arguments_alone", limited),
     ("ids_are_given_once", ids),
+    ("every_macro_without_a_level_in_its_name_takes_one", levelled),
 ];
-pub const ROLES: &[Role] = &[("crosses", crosses), ("limits", limits), ("many_ids", many_ids)];
+pub const ROLES: &[Role] =
+    &[("crosses", crosses), ("limits", limits), ("many_ids", many_ids), ("levels", levels)];
 
 /// Kinds of a site's description.
 const SPAN: u8 = 3;
@@ -113,4 +115,45 @@ fn ids() {
     let scene = Scene::new();
     scene.run("many_ids", &[("SILVERPOINT_FILTER", "info")]);
     assert_eq!(reader::only_session(scene.root()).args_of("ids"), ["20000"]);
+}
+
+fn levels() {
+    event!(level: warn, "event", 1);
+    event!(target: "else", level: Level::ERROR, first: 1, "limited event");
+    let _span = span!(level: "debug", "span", 1);
+    let _scope = scope!(level: trace);
+    counter!(level: error, "counter", 1);
+    instant!(level: fatal, "instant");
+    async_begin!(level: warn, "by hand", 1u64);
+    async_instant!(level: warn, "by hand", 1u64);
+    async_end!(level: warn, "by hand", 1u64);
+    flow_begin!(level: warn, "way", 1u64);
+    flow_step!(level: warn, "way", 1u64);
+    flow_end!(level: warn, "way", 1u64);
+    link!(level: warn, 1u64, 2u64);
+    let task = async_span!(target: "else", level: warn, "task", 1);
+    task.end();
+}
+
+fn levelled() {
+    let scene = Scene::new();
+    scene.run("levels", &[("SILVERPOINT_FILTER", "trace")]);
+    let session = reader::only_session(scene.root());
+    let mut found: Vec<(String, u8)> =
+        session.sites.values().map(|site| (site.template.clone(), site.level as u8)).collect();
+    found.sort();
+    found.dedup();
+    let expected = [
+        ("by hand", 3),
+        ("counter", 4),
+        ("event", 3),
+        ("instant", 5),
+        ("it::spans::levels", 0),
+        ("limited event", 4),
+        ("link", 3),
+        ("span", 1),
+        ("task", 3),
+        ("way", 3),
+    ];
+    assert_eq!(found, expected.map(|(name, level)| (name.to_owned(), level)));
 }

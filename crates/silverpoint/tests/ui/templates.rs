@@ -13,6 +13,8 @@ fn main() {
     info!("{:1001}", x);
     info!("{}", a = x, x);
     info!(targt: "net", "x");
+    info!(level: warn, "x");
+    event!(level: loud, "x");
     event!(x);
     counter!("c", x, x);
 }
