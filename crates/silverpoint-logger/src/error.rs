@@ -63,7 +63,9 @@ impl fmt::Display for NoSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("nothing can be recorded: ")?;
         match self {
-            Self::Privileged => f.write_str("a program with privileges of others (setuid) has no session"),
+            Self::Privileged => f.write_str(
+                "a program that runs with more privileges than its caller (setuid) has no session",
+            ),
             Self::Failed(error) => write!(
                 f,
                 "the session's files in shared memory cannot be made: {error} (limits of file sizes and address space: ulimit -f, ulimit -v; another directory: SILVERPOINT_DIR)"

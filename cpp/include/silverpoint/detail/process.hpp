@@ -286,7 +286,7 @@ SP_DETAIL_COLD bool has_session(Text<Length>& text) {
     if (why == Session::kOffAsked) return true;
     text.add("nothing can be recorded: ");
     if (why == Session::kPrivileged) {
-        text.add("a program with privileges of others (setuid) has no session");
+        text.add("a program that runs with more privileges than its caller (setuid) has no session");
     } else {
         text.add("the session's files in shared memory cannot be made: ")
             .add(std::strerror(why == 0 ? EAGAIN : why));
