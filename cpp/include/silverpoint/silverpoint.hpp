@@ -2,30 +2,30 @@
 // survive the death of their process.
 //
 // clang-format off
-//   #include <silverpoint/silverpoint.hpp>
+//     #include <silverpoint/silverpoint.hpp>
 //
-//   SP_INFO("order {} at {:.2f}", id, px);          text with placeholders, checked when compiled
-//   SP_INFOF("order %d at %.2f", id, px);           as of printf, checked when compiled
-//   SP_DEBUG << "pos" << x << y;                    pieces, as of qDebug: literals go to the site once
-//   auto line = SP_STREAM(info);                    a stream to hold; a std::ostream: silverpoint/ostream.hpp
-//   SP_EVENT("order.filled", id, px);               a name, and arguments named after their source
-//   SP_SPAN("load", path);                          until the end of the scope
-//   SP_SCOPE();                                     the same, named after the function
-//   SP_COUNTER("queue.depth", queue.size());        SP_COUNTER("latency", ms, "ms"); with a unit
-//   auto span = SP_ASYNC_SPAN("fetch", url);        until its owner ends, in whatever thread
-//   SP_INFO_EVERY_N(100, "{} done", n);             limits: detail/limits.hpp lists them
-//   SP_INSTANT("tick");
-//   SP_HEX(id), SP_UNIT(size, "B"), SP_SECRET(key)  around any argument: 0x2a, 42 B, <secret>
-//   SP_CONTEXT("request", id);                      a field of all records of this thread in this scope
-//   SP_CATEGORY("net::tcp")                         category of what follows in this namespace or class
-//   SP_STRUCT(ns::Point, x, y)                      own types, at global scope
-//   SP_STRUCT_OF(ns::Person, (name, v.name()))      types of others, by expressions of a value v
-//   SP_ENUM(ns::Side, Buy, Sell)                    names for an enumeration's values, at global scope
-//   SP_FLAGS(ns::Mode, Read, Write)                 names for its bits
-//   if (SP_ENABLED(debug)) …                        whether such a tracepoint here would record
+//     SP_INFO("order {} at {:.2f}", id, px);          text with placeholders, checked when compiled
+//     SP_INFOF("order %d at %.2f", id, px);           as of printf, checked when compiled
+//     SP_DEBUG << "pos" << x << y;                    pieces, as of qDebug: literals go to the site once
+//     auto line = SP_STREAM(info);                    a stream to hold; a std::ostream: silverpoint/ostream.hpp
+//     SP_EVENT("order.filled", id, px);               a name, and arguments named after their source
+//     SP_SPAN("load", path);                          until the end of the scope
+//     SP_SCOPE();                                     the same, named after the function
+//     SP_COUNTER("queue.depth", queue.size());        SP_COUNTER("latency", ms, "ms"); with a unit
+//     auto span = SP_ASYNC_SPAN("fetch", url);        until its owner ends, in any thread
+//     SP_INFO_EVERY_N(100, "{} done", n);             limits: detail/limits.hpp lists them
+//     SP_INSTANT("tick");
+//     SP_HEX(id), SP_UNIT(size, "B"), SP_SECRET(key)  around any argument: 0x2a, 42 B, <secret>
+//     SP_CONTEXT("request", id);                      a field of all records of this thread in this scope
+//     SP_CATEGORY("net::tcp")                         category of what follows in this namespace or class
+//     SP_STRUCT(ns::Point, x, y)                      own types, at global scope
+//     SP_STRUCT_OF(ns::Person, (name, v.name()))      types of others, by expressions of a value v
+//     SP_ENUM(ns::Side, Buy, Sell)                    names for an enumeration's values, at global scope
+//     SP_FLAGS(ns::Mode, Read, Write)                 names for its bits
+//     if (SP_ENABLED(debug)) …                        whether such a tracepoint here would record
 //
-// In headers of their own: chrono.hpp, filesystem.hpp, polymorphic.hpp (objects by their dynamic type), text.hpp
-// (what has operator<<, a formatter or to_string), ostream.hpp, testing.hpp.
+// In headers of their own: chrono.hpp, filesystem.hpp, ostream.hpp, testing.hpp, polymorphic.hpp (objects by
+// their dynamic type). Also text.hpp (types with operator<<, a formatter or to_string).
 // clang-format on
 //
 // Run the program under `silverpoint run -- ./app` and read with `silverpoint cat`. Without a collector and
@@ -33,7 +33,7 @@
 // evaluated. SILVERPOINT_FILTER=info records into memory from the start; another process can switch every
 // single site at any time.
 //
-// A tracepoint allocates nothing, takes no lock, keeps errno, and may stand in a signal handler, a static
+// A tracepoint allocates nothing, takes no lock and keeps errno. It may stand in a signal handler, a static
 // constructor or destructor, and before a brace-less else. SP_MIN_LEVEL (0 trace … 5 fatal, 6 none), defined
 // before this header, leaves lower levels out of the program. Nothing needs to be linked.
 //
@@ -62,10 +62,10 @@
 // The category of the nearest scope that has one. Where none has, the name is found through its argument.
 #define SP_DETAIL_CATEGORY sp_category_(::silverpoint::detail::Here{})
 
-// The address of the site of a tracepoint (an object of type `place`, in it `member`) if it is on, else null;
-// without its type, which is hidden, and so cannot be that of a coroutine's variable. The site is a static
-// object in constant-initialised memory, one for each place and template instantiation. Where the state byte
-// is neither off nor on stands what lists the site: the way there is cold.
+// The address of the site of a tracepoint (an object of type `place`, in it `member`) if it is on, else null.
+// It comes without its type, which is hidden, and so cannot be that of a coroutine's variable. The site is a
+// static object in constant-initialised memory, one for each place and template instantiation. The code that
+// lists the site stands where the state byte is neither off nor on: the way there is cold.
 #define SP_DETAIL_FOUND(place, member, level, category, list)                                               \
     __extension__({                                                                                         \
         void* sp_found_ = nullptr;                                                                          \
@@ -113,8 +113,8 @@
     ::silverpoint::detail::Sink{} &                                                                      \
         ::silverpoint::detail::Start{{::silverpoint::detail::stream_site(sp_site_)}}.SP_DETAIL_TEXT
 
-// What follows such a macro decides: a parenthesis invokes these, and the template is listed; before `<<`
-// they are the names of members of Start. (What is listed before is a stream whose pieces are not known.)
+// The text behind such a macro decides: a parenthesis invokes these, and the template is listed. Before `<<`
+// they are the names of members of Start. (The site listed before is a stream whose pieces are unknown.)
 #define SP_DETAIL_TEXT(...) SP_DETAIL_TEXT_IN(SP_DETAIL_CATEGORY, __VA_ARGS__)
 #define SP_DETAIL_TEXT_TO(...) SP_DETAIL_TEXT_IN(sp_category_text_, __VA_ARGS__)
 #define SP_DETAIL_TEXT_IN(category, ...)                                                                  \
@@ -136,8 +136,8 @@
 #define SP_ERROR SP_DETAIL_LINE(error)
 #define SP_FATAL SP_DETAIL_LINE(fatal)
 
-// With a level (trace, debug, info, warn, error, fatal) and a category of its own:
-// SP_LOG(warn, "net", "slow: {} ms", ms), and SP_TO(warn, "net") << "slow" << ms.
+// With a level (trace, debug, info, warn, error, fatal) and a category of its own. SP_LOG(warn, "net", "slow:
+// {} ms", ms), and SP_TO(warn, "net") << "slow" << ms.
 #define SP_TO(level, category)                                                                             \
     switch ([[maybe_unused]] constexpr const char* sp_category_text_ = SP_DETAIL_KNOWN(category); 0)       \
     default:                                                                                               \

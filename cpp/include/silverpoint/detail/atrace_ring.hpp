@@ -1,5 +1,5 @@
-// ATrace into the rings: each kind of call and name is a site of the category atrace::TAG, so that
-// directives, readers and converters know them as spans, async spans, counters and instants.
+// ATrace into the rings. Each kind of call and name is a site of the category atrace::TAG. So directives,
+// readers and converters handle them as spans, async spans, counters and instants.
 #pragma once
 
 #include "atrace_open.hpp"
@@ -46,7 +46,7 @@ struct AtraceTo {
     bool ring() const { return (all & tag & kAtraceValid) != 0 && atrace_ring_is_on(tag); }
 };
 
-// The gate of a tag; of several together the outputs decide. Off: two loads and a branch.
+// The gate of a tag; for several tags together the outputs decide. Off: two loads and a branch.
 SP_DETAIL_HOT std::uint8_t atrace_gate(std::uint64_t tag) {
     if (tag == 0 || (tag & (tag - 1)) != 0 || tag > kAtraceValid) [[unlikely]]
         return 0x80;
@@ -54,8 +54,8 @@ SP_DETAIL_HOT std::uint8_t atrace_gate(std::uint64_t tag) {
 }
 inline constexpr std::uint8_t kAtraceRingAlone = 1;
 
-// What tells names apart: kind, tag, number of arguments and length, and the first and the last bytes. Of
-// names of up to kWhole bytes that is everything.
+// Distinguishes names: kind, tag, number of arguments and length, and the first and the last bytes. For names
+// of up to kWhole bytes that is everything.
 struct AtraceKey {
     static constexpr std::size_t kWhole = 16;
     std::uint64_t what, first = 0, last = 0;
@@ -166,8 +166,8 @@ inline std::uint64_t record_atrace_unnamed(Site& site, Kind kind, std::string_vi
     return record_named(site, kind, "atrace", {names, size}, args..., name);
 }
 
-// Of a name that is not where it is looked for first. (Its key is made once more: so nobody else has it in
-// memory.)
+// For a name that is not where it is searched first. (Its key is computed again, so that other callers need
+// not keep it in memory.)
 template <class... Ts>
 [[gnu::noinline]] inline AtraceMade record_atrace_elsewhere(Kind kind, unsigned bit, std::string_view source,
                                                             std::string_view name,

@@ -1,10 +1,10 @@
 // Sites of functions: what makes `silverpoint::info("x {}", x)` and `spdlog::info(…)` cost what a macro
 // costs.
 //
-// A function cannot be told from where it is called by an argument, for an argument's value is no constant
-// inside. But the type of a lambda in a default template argument is another one at each call, and a static
-// variable of a template of it is that call's own. The place in the source comes with the template's text, as
-// an object that the compiler makes (consteval), and is looked at once.
+// A function cannot distinguish its callers by an argument, since an argument's value is no constant inside.
+// But the type of a lambda in a default template argument differs at each call. So a static variable of a
+// template of it belongs to that call. The place in the source comes with the template's text, as an object
+// that the compiler makes (consteval), and is read once.
 //
 // A call may be made with several categories or levels (loggers in variables): the first is static, others
 // are found in a list, made when they first occur and kept for ever.
@@ -17,7 +17,7 @@
 SP_DETAIL_BEGIN
 
 namespace {
-// Of each source file its own: calls of two files are never taken for one.
+// Each source file has its own: calls of two files are never mistaken for one.
 struct ThisFile {};
 }  // namespace
 
@@ -127,7 +127,7 @@ SP_DETAIL_COLD std::uint64_t complete_plain(Site& site, std::string_view text) {
     return complete_site<>(site, Kind::kLog, {}, {doubled, len});
 }
 
-// What is no literal, or not the one that the call said first, is a value.
+// Another text than the literal that the call had first is a value.
 SP_DETAIL_COLD bool is_value(CallSite& call, const PlainAt& text) {
     if (text.may_change || !is_read_only(text.text.data())) return true;
     const char* first = nullptr;
@@ -161,8 +161,8 @@ SP_DETAIL_HOT void record_plain(CallSite& call, const char* category, Level leve
     if (head != 0) record_captured(head, *site);
 }
 
-// A template that is known only when the program runs, unchecked: what does not fit its arguments is shown as
-// it stands, with the arguments behind it.
+// A template that is known only at run time, unchecked. What does not fit its arguments is shown as it
+// stands, with the arguments behind it.
 struct SP_DETAIL_VISIBLE RuntimeText {
     std::string_view text;
     std::source_location at;

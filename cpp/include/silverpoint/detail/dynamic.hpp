@@ -6,12 +6,12 @@
 //
 //   void describe(silverpoint::DynamicStream& out);     may be passed on
 //
-// What is written is not known when the program is compiled, so literals are recorded too, and each piece
-// carries its type: one CBOR item each, in one value of type `v` (spec/templates.md). It costs some tens of
-// nanoseconds a piece, several times what SP_INFO << … costs. The pieces are kept on the stack, 1,000 bytes
-// of them: nothing is allocated. What does not fit is left out, texts are cut, and the record ends with
-// `…(+N)`: N pieces are not whole. While the site is off nothing is kept; arguments of << are evaluated all
-// the same, unless you ask first: if (line) line << costly().
+// The pieces are not known at compile time. So literals are recorded too, and each piece carries its type:
+// one CBOR item each, in one value of type `v` (spec/templates.md). It costs some tens of nanoseconds a
+// piece, several times what SP_INFO << … costs. The pieces are kept on the stack, 1,000 bytes of them:
+// nothing is allocated. What does not fit is left out, texts are cut, and the record ends with `…(+N)`: N
+// pieces are not whole. While the site is off nothing is kept. Arguments of << are still evaluated, unless
+// you check first: if (line) line << costly().
 #pragma once
 
 #include "unit.hpp"

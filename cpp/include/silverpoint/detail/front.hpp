@@ -31,7 +31,7 @@ constexpr const char* sp_category_(Here) { return ""; }
 constexpr bool is_compiled(Level level, int least) { return static_cast<int>(level) >= least; }
 
 // The right-hand side of what a macro begins: `Sink{} & start(...)("template", args)` or `Sink{} & start(...)
-// << a << b`. The operator binds less tightly than both, so that it sees the whole.
+// << a << b`. The operator binds less tightly than both, so it gets the whole.
 struct SP_DETAIL_VISIBLE Done {};
 
 struct SP_DETAIL_VISIBLE Sink {

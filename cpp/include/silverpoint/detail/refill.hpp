@@ -1,5 +1,5 @@
-// The cold path of a record: for a thread without a ring, at each eighth of the ring, at its end, if it is
-// full, in a signal handler, and in a forked child.
+// The cold path of a record. A thread without a ring takes it, and a forked child. So does a signal handler,
+// a record at an eighth of the ring or at its end, and one for which the ring is full.
 //
 //   reserve ─┬─ first record of the thread, or of a forked child: claim
 //            ├─ the lane is busy: a signal handler interrupted a record; the next lane

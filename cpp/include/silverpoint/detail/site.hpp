@@ -72,10 +72,10 @@ struct Site {
 // The longest signature (spec/wire.md, section 10).
 inline constexpr std::size_t kSignatureMost = 16384;
 
-// A description: its bytes are made, piece by piece, each time they are needed, so that a signal handler's
-// small stack need not hold them. Long texts are cut. They are UTF-8: a reader refuses a site with others,
-// and with it all its records; so a byte that is none (of a template in another encoding, or of a file's
-// name) becomes a question mark. What it is made of must outlive it.
+// A description. Its bytes are made, piece by piece, each time they are needed, so that a signal handler's
+// small stack need not hold them. Long texts are cut. Texts must be UTF-8: a reader refuses a site with
+// others, and all its records. So an invalid byte (of a template in another encoding, or of a file's name)
+// becomes a question mark. What it is made of must outlive it.
 class Description {
   public:
     Description(const Site& site, Kind kind, bool pending, std::string_view names, std::string_view text,
@@ -172,11 +172,11 @@ inline SiteEntry& site_entry(std::uint32_t number) {
                                          std::size_t{number} * kSiteEntry);
 }
 
-// Instead of an entry, or a place: there is no memory now; there is no room, and never will be.
+// Instead of an entry, or a place: there is no memory now; or there is no room, and never will be.
 inline constexpr std::uint32_t kNoMemory = 0xFFFFFFFE, kNoRoom = 0xFFFFFFFF;
 
-// Makes sure that the descriptions are backed up to `end`: more than is needed, to ask less often; where
-// little memory is left, the pages that are needed.
+// Makes sure that the descriptions are backed up to `end`. It backs more than needed, to ask less often;
+// where little memory is left, only the pages that are needed.
 SP_DETAIL_COLD bool back_descriptions(std::size_t end) {
     Long& reserved = session.longword(at::kDescsReserved);
     std::uint64_t known = reserved.load(std::memory_order_acquire);
@@ -192,9 +192,9 @@ SP_DETAIL_COLD bool back_descriptions(std::size_t end) {
     return false;
 }
 
-// Stores a description in the session; its place in units of 8 bytes, kNoMemory or kNoRoom.
+// Stores a description in the session; returns its place in units of 8 bytes, kNoMemory or kNoRoom.
 // Everything before `descs_next` is backed: it passes over a place only by compare-and-swap from it, after
-// its backing and never beyond the region. So what cannot be stored takes nothing, however often it is tried.
+// its backing and never beyond the region. So a failed attempt takes nothing, however often it is repeated.
 SP_DETAIL_COLD std::uint32_t store_description(const Description& description) {
     const auto units = static_cast<std::uint32_t>(description.size() / 8);
     Word& next = session.word(at::kDescsNext);
@@ -285,7 +285,7 @@ SP_DETAIL_COLD bool decide_now(const Site& site) {
     return decide({session.control + session.directives_at, len}, facts);
 }
 
-// Until when no memory is asked for, since there was none: a site without an entry comes by at each of its
+// Until when no memory is requested, since there was none: a site without an entry comes here at each of its
 // executions.
 inline constinit Long no_site_memory_until_ns{0};
 
@@ -301,7 +301,7 @@ SP_DETAIL_COLD std::uint32_t note_shortage(std::uint32_t found) {
     return found;
 }
 
-// Evaluates the directives for a site and stores its state; again when they changed meanwhile.
+// Evaluates the directives for a site and stores its state; again if they changed meanwhile.
 SP_DETAIL_COLD void evaluate(const Site& site, std::uint32_t entry) {
     auto& state = *reinterpret_cast<StateByte*>(session.control + session.states_at + entry);
     Word& generation = session.word(at::kGeneration);
@@ -333,8 +333,8 @@ SP_DETAIL_COLD bool Site::locate(const char* the_function, const char* the_categ
             ? kNoMemory
             : note_shortage(register_site(Description(*this, Kind::kLog, true, {}, {}, {}), false));
     if (number == kNoMemory || number == kNoRoom) {
-        // Each record that would be made is lost, and counted. The next execution tries again; but where
-        // there will never be room a site that is off stays so, at the disabled cost.
+        // Each record that would be made is lost, and counted. The next execution tries again. But if there
+        // will never be room, a site that is off stays off, at the disabled cost.
         if (decide_now(*this)) {
             count_session_loss(Cause::kNoSite);
         } else if (number == kNoRoom) {

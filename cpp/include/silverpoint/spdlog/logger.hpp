@@ -13,7 +13,7 @@ namespace spdlog {
 
 // Starts the logger inside the process when it does not run, or not with all sinks (registry.hpp).
 inline void start_();
-// Notes a logger, so that its sinks get its lines (registry.hpp); takes it out.
+// Registers a logger, so that its sinks get its lines (registry.hpp); removes it.
 inline void note_(logger* of, bool is_there);
 // The name as it lives for ever.
 inline const char* forever_(const std::string& name);
@@ -23,11 +23,11 @@ inline std::uint64_t patience_() { return is_giving_ ? 0 : 5000; }
 
 using err_handler = std::function<void(const std::string&)>;
 
-// Sinks with the least level of what they get, each once, however many ways lead to it. Those that only pass
-// lines on are not among them.
+// Sinks with the least level that they get, each once, no matter how many ways lead to it. Sinks that only
+// pass lines on are not included.
 using leaves_t_ = std::vector<std::pair<sink_ptr, level::level_enum>>;
 
-// What a sink of the program's own throws goes to the program's function, else to standard error.
+// An exception of the program's own sink goes to the program's function, else to standard error.
 class errors_ {
   public:
     void set(err_handler handler) {
@@ -72,8 +72,8 @@ struct customs_of_ {
     bool has_others = false;  // that the logger inside the process writes
 };
 
-// Lines that a sink of the program's own logs itself, for sinks of its own: they come behind those that it is
-// given now.
+// Lines that a sink of the program logs itself, for sinks of the program: they come behind those that it gets
+// now.
 struct given_later_ {
     bool is_giving = false;
     std::deque<std::pair<sink_ptr, details::log_msg_buffer>> lines;
@@ -124,14 +124,14 @@ class logger {
             return set_formatter(std::make_unique<pattern_formatter>(pattern, time));
         for (const auto& sink : sinks_) sink->set_pattern(pattern);
     }
-    // Of sinks of the program's own any; of others what has a pattern. All of them, or none.
+    // Any of the program's own sinks; of others those with a pattern. All of them, or none.
     void set_formatter(std::unique_ptr<formatter> one) {
         for (const auto& sink : sinks_)
             if (!sink->takes_formatter_(*one)) refuse_formatter_();
         for (const auto& sink : sinks_) sink->set_formatter(one->clone());
     }
-    // Whether everything recorded before has been written, within five seconds: waited for, but by a sink of
-    // the program's that is given a line just now. Sinks of the program's own are flushed.
+    // Whether everything recorded before was written, within five seconds. It waits for that, unless a sink
+    // of the program calls while it gets a line. Sinks of the program's own are flushed.
     bool flush() {
         if (stale_.load(std::memory_order_relaxed)) start_();
         const customs_of_* const all = customs_.load(std::memory_order_acquire);
@@ -144,7 +144,7 @@ class logger {
         if (const customs_of_* const all = customs_.load(std::memory_order_acquire); all != nullptr)
             for (const auto& [sink, least] : all->sinks) guarded_([&] { sink->flush(); });
     }
-    // Of what is below its level, the last `count` are kept back until dump_backtrace().
+    // Records below its level are kept back until dump_backtrace(), the last `count` of them.
     void enable_backtrace(std::size_t count) {
         if (kept_.exchange(count, std::memory_order_relaxed) != count) changed_();
         const std::lock_guard guard(kept_lock_);
@@ -152,7 +152,7 @@ class logger {
     }
     void disable_backtrace() { enable_backtrace(0); }
     [[nodiscard]] bool should_backtrace() const { return backtrace_() > 0; }
-    // What is kept back is written, and forgotten. Whether that was done within five seconds.
+    // Writes what is kept back, and discards it then. Returns whether that was done within five seconds.
     bool dump_backtrace() {
         if (stale_.load(std::memory_order_relaxed)) start_();
         const customs_of_* const all = customs_.load(std::memory_order_acquire);
@@ -177,12 +177,12 @@ class logger {
     [[nodiscard]] level::level_enum flush_level() const {
         return static_cast<level::level_enum>(flush_level_.load(std::memory_order_relaxed));
     }
-    // Is told what a sink of the program's own throws, and which template does not fit its arguments: then
-    // that line is not written. What it throws itself the logging function throws.
+    // Receives exceptions of the program's own sinks, and templates that do not fit their arguments: then
+    // that line is not written. The logging function propagates its exceptions.
     void set_error_handler(err_handler handler) { on_error_->set(std::move(handler)); }
     [[nodiscard]] const std::vector<sink_ptr>& sinks() const { return sinks_; }
     [[nodiscard]] std::vector<sink_ptr>& sinks() {
-        changed_();  // for whoever may change them
+        changed_();  // for code that may change them
         return sinks_;
     }
     [[nodiscard]] virtual std::shared_ptr<logger> clone(std::string name) {
@@ -244,13 +244,13 @@ class logger {
         }
         ends_(which);
     }
-    // Nobody would have the record of a logger without sinks, or whose sinks are all the program's own and
-    // called here: unless somebody collects it would be kept, for sinks that the logger may get later.
+    // Without sinks, or with only the program's own sinks that are called here, the record of a logger would
+    // have no receiver. Unless a process collects it would be kept, for sinks that the logger may get later.
     SP_DETAIL_COLD bool is_recorded_() const {
         if (must_record_.load(std::memory_order_relaxed)) return true;
         return sp_::ensure_session() && sp_::session.is_collected();
     }
-    // For the one line that this is the target of, in this thread; nothing of it holds for another one.
+    // For the one line whose target this is, in this thread; nothing of it applies to another line.
     class said_t_ {
       public:
         said_t_(logger* of, source_loc where, log_clock::time_point time) : of_(of) {
@@ -268,7 +268,8 @@ class logger {
 
     [[nodiscard]] virtual bool is_async_() const { return false; }
     [[nodiscard]] const std::shared_ptr<errors_>& on_error_here_() const { return on_error_; }
-    // Found anew by the registry, whose lock is held. Those who log may still have the one before.
+    // The registry, whose lock is held, searches them again. Threads that log may still have the previous
+    // ones.
     void set_customs_(customs_of_ found) {
         const customs_of_* const known = customs_.load(std::memory_order_relaxed);
         gives_here_.store(!found.sinks.empty() && (!is_async_() || backtrace_() > 0),
@@ -380,8 +381,8 @@ class logger {
             return message_of_(text, argument_t_<Ts>::of(args, {})...);
         }
     }
-    // A template that was made when the program runs. With a function for errors it is told, and nothing is
-    // written; without one, what does not fit is shown as it stands.
+    // A template that was made at run time. If there is a function for errors, it gets the error, and nothing
+    // is written. Otherwise what does not fit is shown as it stands.
     template <class... Ts>
     bool fits_([[maybe_unused]] std::string_view text, [[maybe_unused]] const Ts&... args) {
 #if SP_SPDLOG_HAS_FMT && defined(__cpp_exceptions)

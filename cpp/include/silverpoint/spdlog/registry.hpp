@@ -72,14 +72,14 @@ struct registry_ {
         }
         return *standard;
     }
-    // What the logger inside the process is to do. Sinks that say the same are one, so that lines of several
+    // The configuration of the logger inside the process. Equal sinks are one sink, so that lines of several
     // loggers on one console keep their order.
     std::string configuration() {
         struct Kept {
             level::level_enum own = level::off, least = level::off;
             std::size_t count = 0;
         };
-        // Of loggers, by what a sink says, each with the least level of what the sink gets from it.
+        // Loggers by the configuration of their sinks, each with the least level that the sink gets from it.
         std::map<std::string, std::map<std::string, level::level_enum>> named;
         std::vector<std::pair<std::string, sink_ptr>> order;
         std::map<const sinks::sink*, Kept> kept;
@@ -105,8 +105,7 @@ struct registry_ {
             const Kept& found = kept[sink.get()];
             for (const auto& [name, own] : named[said]) {
                 std::string entry, wanted = name;
-                // A name with a `=` in it is followed by a level in any case, so that it is taken as it
-                // stands.
+                // A name with a `=` in it is always followed by a level, so that it is used as it stands.
                 if (own > found.own || name.find('=') != std::string::npos)
                     (wanted += '=') += sinks::sink::toml_level(own);
                 silverpoint::detail::append_toml(entry, "", wanted);
@@ -134,7 +133,7 @@ struct registry_ {
         stale_ = false;
         if (changes != changes_) stale_ = true;  // meanwhile
     }
-    // The registered loggers' sinks of the program's own are flushed by a thread; 0: not any more.
+    // A thread flushes the registered loggers' own sinks; 0: it stops.
     void flush_every(std::chrono::nanoseconds interval) {
         std::thread before;
         {
@@ -175,7 +174,8 @@ struct registry_ {
                                                    new (&the().periodic_lock) std::mutex;
                                                    new (&the().periodic_change) std::condition_variable;
                                                    new (&the().flushing) std::thread;
-                                                   // A new one: its owner would be a thread of the parent.
+                                                   // A new one: the owner of the old one would be a thread of
+                                                   // the parent.
                                                    new (&the().lock) std::recursive_mutex;
                                                    customs_::the().forget();
                                                    for (logger* one : the().all) one->after_fork_();

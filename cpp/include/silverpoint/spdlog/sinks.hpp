@@ -1,4 +1,4 @@
-// spdlog's levels and sinks: what a sink says to the logger inside the process (silverpoint/spdlog.hpp).
+// spdlog's levels and sinks: how a sink configures the logger inside the process (silverpoint/spdlog.hpp).
 #pragma once
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ namespace spdlog {
 using string_view_t = std::string_view;
 using filename_t = std::string;
 
-// A file that cannot be made, a name that is taken.
+// A file that cannot be made, or a name that is taken.
 class spdlog_ex : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
@@ -41,7 +41,7 @@ inline const char* to_short_c_str(level_enum level) noexcept {
     constexpr const char* names[] = {"T", "D", "I", "W", "E", "C", "O"};
     return level >= trace && level <= off ? names[level] : "O";
 }
-// `off` for what is no level, as spdlog has it.
+// `off` for an invalid level, as in spdlog.
 inline level_enum from_str(std::string_view name) noexcept {
     for (int level = trace; level <= off; ++level)
         if (to_string_view(static_cast<level_enum>(level)) == name) return static_cast<level_enum>(level);
@@ -49,8 +49,8 @@ inline level_enum from_str(std::string_view name) noexcept {
 }
 }  // namespace level
 
-// What loggers and sinks tell the registry: that the logger inside the process is to be started anew. While
-// that is done whoever logs waits, so that nothing is recorded that nobody collects.
+// Loggers and sinks notify the registry that the logger inside the process must be restarted. Meanwhile
+// threads that log wait, so that nothing is recorded without a collector.
 inline std::atomic<bool> stale_{true};
 inline std::atomic<unsigned> changes_{0};
 inline void changed_() {
@@ -58,8 +58,8 @@ inline void changed_() {
     stale_ = true;
 }
 
-// Set in the logger's thread while it gives a line to the program's sinks: what they ask for from there
-// cannot be waited for, and the logger cannot be started anew.
+// Set in the logger's thread while it passes a line to the program's sinks. A request from there cannot be
+// waited for, and the logger cannot be restarted then.
 inline thread_local bool is_giving_ = false;
 
 namespace details {
@@ -74,9 +74,8 @@ using sinks_init_list = std::initializer_list<sink_ptr>;
 
 namespace sinks {
 
-// Where lines go. Shared by loggers as in spdlog. A class of the program's own derives from it, or from
-// base_sink (custom.hpp), and is given lines; what derives from native_sink is written by the logger inside
-// the process.
+// Where lines go. Shared by loggers as in spdlog. A class of the program derives from it, or from base_sink
+// (custom.hpp), and gets lines. The logger inside the process writes what derives from native_sink.
 class sink {
   public:
     virtual ~sink() = default;
@@ -101,15 +100,16 @@ class sink {
     [[nodiscard]] virtual bool takes_formatter_(const formatter&) const { return true; }
     // Of the program's own, and those that such a one passes lines to (combined.hpp).
     [[nodiscard]] virtual bool is_custom_() const { return true; }
-    // Whether a line can be given to it by whoever likes to; else the logger inside the process writes it.
+    // Whether any code can pass a line to it; otherwise the logger inside the process writes it.
     [[nodiscard]] virtual bool takes_lines_() const { return is_custom_(); }
-    // Those that it gives lines to, or passes them on to.
+    // The sinks that it passes lines to.
     virtual void behind_(std::vector<sink_ptr>&) const {}
-    // It stands behind one that gives it lines: from here on it takes none that cannot be given lines.
+    // It stands behind a sink that passes lines to it: from here on it accepts only sinks that can be given
+    // lines.
     virtual void be_given_lines_() {}
-    // Whether it only passes lines on; then its sinks are appended.
+    // Whether it only passes lines on; if so its sinks are appended.
     virtual bool passes_on_(std::vector<sink_ptr>&) { return false; }
-    // Of what the logger inside the process writes: a table of its configuration.
+    // Its table in the configuration, if the logger inside the process writes it.
     [[nodiscard]] virtual std::string toml(const std::string&, level::level_enum, level::level_enum,
                                            std::size_t) const {
         return {};
@@ -142,11 +142,11 @@ class native_sink : public sink {
         SP_DETAIL_THROW(
             spdlog_ex("silverpoint: such a sink is written by the logger inside the process alone"));
     }
-    // What was recorded before is waited for, at most five seconds.
+    // Waits for earlier records, at most five seconds.
     void flush() override { silverpoint_flush(is_giving_ ? 0 : 5000); }
 
-    // A table of the logger's configuration, for the lines of these loggers (a list in TOML); empty: none. Of
-    // what is below `least`, the last `kept` are kept back; 0: nothing is.
+    // A table of the logger's configuration, for the lines of these loggers (a list in TOML); empty: none.
+    // Records below `least` are kept back, the last `kept` of them; 0: none.
     [[nodiscard]] std::string toml(const std::string& categories, level::level_enum own,
                                    level::level_enum least, std::size_t kept) const override {
         level::level_enum level = own;
@@ -183,7 +183,7 @@ class native_sink : public sink {
     std::string settings_;
 
   private:
-    // Lines are formatted by another thread than that which sets it.
+    // Another thread formats lines than the one that sets it.
     [[nodiscard]] std::string pattern_now() const {
         const std::lock_guard guard(pattern_lock_);
         return pattern_;
