@@ -54,7 +54,7 @@ constexpr unsigned digits_in(Bare value) {
     }
 }
 
-// Two digits a division; gives the end. (Room for kDigits.)
+// Two digits a division; returns the end. (Room for kDigits.)
 template <class Bare>
 inline char* put_unsigned(char* out, Bare value) {
     if constexpr (sizeof(Bare) == 16) {

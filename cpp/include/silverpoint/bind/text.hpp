@@ -103,7 +103,7 @@ constexpr bool is_character(std::uint32_t point) {
     return point < 0xD800 || (point >= 0xE000 && point <= 0x10FFFF);
 }
 
-// A character as UTF-8; gives the end.
+// A character as UTF-8; returns the end.
 constexpr char* put_utf8(char* out, std::uint32_t point) {
     if (point < 0x80) {
         *out++ = static_cast<char>(point);

@@ -97,8 +97,8 @@ SP_C_HOT struct sp_c_argument sp_c_measured(struct sp_c_argument of) {
     return of;
 }
 
-/* A text's length as sp_c_measure_bounded found it. Only the length: whatever came back from memory would be
- * a variable from then on, on the usual way too, and the copies of numbers would be of unknown size. */
+/* A text's length as sp_c_measure_bounded found it. Only the length: a value that came back from memory would
+ * be a variable from then on, on the usual way too, and the copies of numbers would be of unknown size. */
 SP_C_HOT struct sp_c_argument sp_c_taken(struct sp_c_argument of, const struct sp_c_argument* measured) {
     if (of.fixed == SP_C_TEXT) {
         of.bits = measured->bits;
@@ -194,7 +194,7 @@ SP_C_HOT char* sp_c_begin(struct sp_c_lane** entered, size_t size) {
     char* at = lane->cur;
     /* Another thread may make it null at any time: it is compared once. */
     if (!SP_C_LIKELY((uintptr_t)at + size <= (uintptr_t)lane->limit)) return (char*)0;
-    /* Where the position is null, so is the limit: the caller's look at the result costs nothing. */
+    /* Where the position is null, so is the limit: the caller's check of the result costs nothing. */
     if (at == (char*)0) __builtin_unreachable();
     return at;
 }

@@ -199,8 +199,8 @@ SP_DETAIL_COLD void work_crash(CrashState& state, std::uint32_t stage, WalkStack
 
 // --- What would have happened without the handler.
 
-// Ends the process as the signal does by default: at once, or (`again`) when the faulting instruction is
-// executed again. Its own registers are in the core dump.
+// Ends the process as the signal does by default: at once, or with `again` when the faulting instruction is
+// executed again. Then its own registers are in the core dump.
 SP_DETAIL_COLD void end_by_default(int signal, siginfo_t* info, bool again) {
     struct sigaction action {};
     action.sa_handler = SIG_DFL;

@@ -1,10 +1,10 @@
 // Limits on how often one place of the source records: every N-th time, once in a while, the first N times.
 //
-//   SP_INFO_EVERY_N(100, "{} done", n);            the 1st, 101st, 201st … time that it is on
-//   SP_INFO_EVERY_N(100) << n << "done";           the same for a stream
-//   SP_INFO_EVERY(500, …)  SP_INFO_EVERY(1s, …)    at most once in so many milliseconds, or in that duration
-//   SP_INFO_FIRST_N(3, …)  SP_INFO_ONCE(…)         no more than that
-//   SP_INFO_IF(cond, …)                            when cond is true
+//     SP_INFO_EVERY_N(100, "{} done", n);            the 1st, 101st, 201st … time that it is on
+//     SP_INFO_EVERY_N(100) << n << "done";           the same for a stream
+//     SP_INFO_EVERY(500, …)  SP_INFO_EVERY(1s, …)    at most once in so many milliseconds, or that duration
+//     SP_INFO_FIRST_N(3, …)  SP_INFO_ONCE(…)         no more than that
+//     SP_INFO_IF(cond, …)                            when cond is true
 //
 // A limit counts for the whole process, over all threads, for one place and template instantiation. Only
 // executions while the site is on count. While it is off nothing is evaluated, not even the limit. Arguments

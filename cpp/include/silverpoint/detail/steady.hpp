@@ -112,7 +112,7 @@ constexpr bool is_steady() {
     } else if constexpr (requires { Codec<T>::kIsFlat; }) {
         return Codec<T>::kIsFlat;
     } else if constexpr (std::is_scalar_v<T> || Wide<T>) {
-        // (Pointers to objects that are looked at have other sizes.)
+        // (Pointers to objects that are read have other sizes.)
         return Codec<T>::fixed != kVaries ||
                (std::is_pointer_v<T> && Character<std::remove_cv_t<std::remove_pointer_t<T>>>);
     } else if constexpr (std::is_array_v<T>) {

@@ -80,7 +80,7 @@ SP_DETAIL_END
         SP_DETAIL_HOT static decltype(auto) visit_all(Visit& visit, const Members&... members) {          \
             return visit(members...);                                                                     \
         }                                                                                                 \
-        /* the members themselves, for who reads into them */                                             \
+        /* the members themselves, for code that reads into them */                                       \
         template <class Access>                                                                           \
         SP_DETAIL_HOT static decltype(auto) access([[maybe_unused]] SpType_& value, Access&& access) {    \
             return access_all(access SP_DETAIL_EACH(SP_DETAIL_PASS, SpType_, __VA_ARGS__));               \

@@ -139,7 +139,7 @@ inline char* put_number(char* out, unsigned value, unsigned width) {
 // Without the file's name at most so many bytes.
 inline constexpr std::size_t kPrefixMost = 64;
 
-// "I20261121 12:34:56.123456  4711 "; gives the end.
+// "I20261121 12:34:56.123456  4711 "; returns the end.
 inline char* put_time_prefix(char* out, unsigned look, LogSeverity severity, const LogMessageTime& time,
                              int thread) {
     const std::tm& tm = time.tm();

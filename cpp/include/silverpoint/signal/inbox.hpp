@@ -125,7 +125,7 @@ class inbox_core {
         wake();
     }
 
-    /// For latest values, after publishing: whether the loop must be waked.
+    /// For latest values, after publishing: whether the loop must be woken.
     bool asleep() const { return !signalled_.load(std::memory_order_seq_cst); }
     /// If several threads come at the same time, one wakes it. Another thread, or a drain that begins, may be
     /// using the loop's descriptor just then. This one waits for that system call, and for nothing else of a
@@ -264,7 +264,7 @@ class inbox_core {
     std::mutex lock_;
     std::mutex wake_lock_;                // taken last: of calls of these two
     std::function<void()> wake_, reset_;  // changed by `close` alone, under both locks
-    std::atomic<bool> signalled_;         // a wake-up is under way (or nobody is ever waked)
+    std::atomic<bool> signalled_;         // a wake-up is in progress (or there is nothing to wake)
     bool closed_ = false;                 // changed under both locks
     std::vector<held_source> ready_, watched_;
     // Of the draining thread:

@@ -25,7 +25,7 @@ namespace silverpoint {
 
 /// What an emission does when the queue is full.
 enum class overflow {
-    block,  ///< waits until the receiver takes some; where nobody would, the event is dropped and counted:
+    block,  ///< waits until the receiver takes some. If it would not, the event is dropped and counted:
             ///< the receiving thread is this one, waits for it, has ended, or drains nothing for
             ///< `queued_options::longest_wait`. In the last two cases all that follow are dropped until it
             ///< drains again
