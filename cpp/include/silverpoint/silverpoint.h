@@ -3,8 +3,8 @@
  *
  *   #include <silverpoint/silverpoint.h>
  *
- *   SP_INFO("order %d at %.2f", id, px);            as of printf; the compiler checks it as printf's
- *   SP_INFOF("order %d at %.2f", id, px);           the same; means it in C++, too
+ *   SP_INFO("order %d at %.2f", id, px);            as for printf; the compiler checks it like printf's
+ *   SP_INFOF("order %d at %.2f", id, px);           the same, in C++ too
  *   SP_EVENT("order.filled", id, px);               a name, and arguments named after their source
  *   SP_SPAN("load", path);                          until the end of the scope
  *   sp_span span = SP_SPAN_BEGIN("load", path);     until SP_SPAN_END(span)
@@ -25,15 +25,15 @@
  * none), defined before this header, leaves lower levels out of the program.
  *
  * Up to 16 arguments: integers of all widths, bool, char, float, double (long double is kept as double),
- * char* (text up to its zero byte; a null pointer is "(null)"), any other pointer as an address. Structures
- * are refused by the compiler; bit-fields want a cast. A character constant is an int, as C has it.
+ * char* (text up to its zero byte; a null pointer is "(null)"), any other pointer as an address. The compiler
+ * refuses structures; bit-fields need a cast. A character constant is an int, as in C.
  *
- * While a tracepoint is off it is two loads and a branch, and its arguments are not evaluated; on, each is
- * evaluated once. It formats nothing, allocates nothing, takes no lock, keeps errno, and may stand in a
- * signal handler.
+ * While a tracepoint is off it is two loads and a branch, and its arguments are not evaluated. While it is on
+ * each is evaluated once. It formats nothing, allocates nothing, takes no lock, keeps errno, and may stand in
+ * a signal handler.
  *
- * Link libsilverpoint_c (-lsilverpoint_c; CMake: silverpoint::c): what is done once for a place, a thread or
- * a process is there. C, C++ and Rust in one process share its session.
+ * Link libsilverpoint_c (-lsilverpoint_c; CMake: silverpoint::c). It has the code that runs once for a place,
+ * a thread or a process. C, C++ and Rust in one process share its session.
  *
  * In C++ this header is <silverpoint/silverpoint.hpp>, where SP_INFO takes {} instead of %. */
 #ifndef SILVERPOINT_SILVERPOINT_H
@@ -80,8 +80,7 @@ __attribute__((format(printf, 1, 2), unused)) static inline void sp_c_check(cons
 #    define SP_BYTES(data, size) ((struct sp_bytes){(data), (size)})
 #    define SP_SECRET(value) ((void)(value), (struct sp_secret){0})
 
-/* A text is part of the site: a literal, or an array that is one; not what is chosen while the program runs.
- */
+/* A text is part of the site: a literal, or a constant array; it cannot be chosen at run time. */
 #    define SP_C_ASSERT_TEXT(text)                                                                    \
         _Static_assert(__builtin_constant_p(text) ||                                                  \
                            !__builtin_types_compatible_p(__typeof__(text), __typeof__(&(text)[0])),   \
@@ -176,7 +175,7 @@ __attribute__((format(printf, 1, 2), unused)) static inline void sp_c_check(cons
             sp_begun_;                                                                                     \
         })
 
-/* Across threads: what belongs together has one name and one id, an integer (a pointer wants a cast to
+/* Across threads: one name and one id connect the records. The id is an integer (a pointer needs a cast to
  * uintptr_t). */
 #    define SP_C_WITH_ID(level, kind, names, text, ...) \
         SP_C_NAMED(level, kind, names, text, SP_C_ID(__VA_ARGS__))
@@ -187,7 +186,7 @@ __attribute__((format(printf, 1, 2), unused)) static inline void sp_c_check(cons
 #    define SP_FLOW_STEP(name, id) SP_C_WITH_ID(1, SP_C_KIND_FLOW_STEP, "\"\", id", name, (id))
 #    define SP_FLOW_END(name, id) SP_C_WITH_ID(1, SP_C_KIND_FLOW_END, "\"\", id", name, (id))
 
-/* What has the id `to` came from what has `from`. */
+/* The thing with the id `to` came from the thing with the id `from`. */
 #    define SP_LINK(from, to) \
         SP_C_NAMED(1, SP_C_KIND_LINK, "\"\", from, to", "link", ((uint64_t)(from)), ((uint64_t)(to)))
 

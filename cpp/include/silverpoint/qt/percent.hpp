@@ -31,7 +31,7 @@ constexpr const T* pass_qt(const T (&value)[Length]) {
 
 // Whether arguments of these types may be recorded for a text. Its conversions may be d i u o x X c e E f F g
 // G s, without `*`. Not allowed is what Qt handles differently from C: `h`, precisions of integers and texts,
-// `#` of integers, signs of unsigned ones, widths of texts (Qt counts characters).
+// `#` of integers, signs of unsigned ones. Widths of texts are not allowed either (Qt counts characters).
 template <class... Ts>
 bool suits_qt(std::string_view text) {
     constexpr std::size_t count = sizeof...(Ts);
