@@ -55,7 +55,10 @@ fn what_a_killed_logger_had_not_delivered_is_added_to_its_log() {
     let told = killed(&scratch);
     let ended = scratch.run(["recover", "--all"]);
     assert_eq!(ended.code(), Some(0), "{ended:?}");
-    assert!(ended.err.contains("app.log.jsonl") && ended.err.contains("the missing records are now in"), "{ended:?}");
+    assert!(
+        ended.err.contains("app.log.jsonl") && ended.err.contains("the missing records are now in"),
+        "{ended:?}"
+    );
     assert_whole(&scratch, told);
     assert!(!scratch.path("recovered.silver").exists());
     assert!(scratch.left().is_empty() && !scratch.path("app.log.spool").exists(), "{:?}", scratch.left());
@@ -127,7 +130,10 @@ fn what_a_log_could_not_be_given_is_delivered_from_its_spool() {
     std::fs::set_permissions(scratch.root(), std::fs::Permissions::from_mode(0o755)).unwrap();
     let ended = scratch.run(["recover", spool]);
     assert_eq!(ended.code(), Some(0), "{ended:?}");
-    assert!(ended.err.contains("app.log.jsonl") && ended.err.contains("the missing records are now in"), "{ended:?}");
+    assert!(
+        ended.err.contains("app.log.jsonl") && ended.err.contains("the missing records are now in"),
+        "{ended:?}"
+    );
     assert_whole(&scratch, told);
     assert!(!scratch.path("app.log.spool").exists());
 }
