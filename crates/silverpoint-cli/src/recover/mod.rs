@@ -49,7 +49,7 @@ pub struct Args {
     /// Leave the sessions where they are
     #[arg(long)]
     keep: bool,
-    /// Replace the file if it is there
+    /// Replace the file if it exists
     #[arg(long)]
     force: bool,
 }
