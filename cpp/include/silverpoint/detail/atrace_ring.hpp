@@ -2,6 +2,7 @@
 // readers and converters handle them as spans, async spans, counters and instants.
 #pragma once
 
+#include "arena.hpp"
 #include "atrace_open.hpp"
 #include "atrace_state.hpp"
 #include "front.hpp"
@@ -110,9 +111,10 @@ SP_DETAIL_HOT std::atomic<AtraceName*>& atrace_place(const AtraceKey& key) {
 
 SP_DETAIL_COLD AtraceName* make_atrace_name(std::atomic<AtraceName*>& place, const AtraceKey& key,
                                             std::string_view name) {
-    void* memory = ::operator new(sizeof(AtraceName) + name.size(), std::nothrow);
+    // Not by operator new, which may be what is being traced.
+    void* const memory = keep_memory(sizeof(AtraceName) + name.size());
     if (memory == nullptr) return nullptr;
-    auto* made = new (memory) AtraceName{.key = key};
+    auto* const made = ::new (memory) AtraceName{.key = key};
     if (!name.empty()) std::memcpy(made->name, name.data(), name.size());
     // Two threads may make one each: they are registered as the same.
     made->next = place.load(std::memory_order_acquire);

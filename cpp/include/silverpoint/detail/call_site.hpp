@@ -6,13 +6,14 @@
 // template of it belongs to that call. The place in the source comes with the template's text, as an object
 // that the compiler makes (consteval), and is read once.
 //
-// A call may be made with several categories or levels (loggers in variables): the first is static, others
-// are found in a list, made when they first occur and kept for ever.
+// A call may be made with several categories or levels (loggers in variables). The site of the first is
+// static. Others are made when they first occur, kept for ever and found by their key (more_sites.hpp). When
+// there are too many categories, the further ones are an argument of one site (record_shared).
 #pragma once
 
-#include <source_location>
+#include <array>
 
-#include "front.hpp"
+#include "more_sites.hpp"
 
 SP_DETAIL_BEGIN
 
@@ -56,20 +57,10 @@ struct SP_DETAIL_VISIBLE PlainAt {
     std::string_view value() const { return text.substr(0, text.find('\0')); }
 };
 
-// A further site of the same call.
-struct MoreSites {
-    const char* category;
-    Site site;
-    MoreSites* next;
-    // Of a text as a value, beside the site of the literal.
-    bool is_of_values = false;
-};
-
 struct CallSite {
     // Compared by its address; null: the first site is not yet anybody's.
     std::atomic<const char*> category{nullptr};
     Site first{Level::kTrace, "", 0};
-    std::atomic<MoreSites*> more{nullptr};
     std::atomic<bool> claimed{false};
     // The literal that the call says without arguments: its address, once that is known to be one's.
     std::atomic<const char*> literal{nullptr};
@@ -81,8 +72,12 @@ SP_DETAIL_HOT CallSite& call_site() {
     return site;
 }
 
+// The category of a call whose own is an argument. Compared by its address.
+inline constexpr const char kShared[] = "";
+
 SP_DETAIL_COLD Site* find_more(CallSite& call, const char* category, Level level,
                                const std::source_location& at) {
+    if (category == kShared) return nullptr;
     // Its fields are written by one thread, before anybody finds it by its category.
     if (!call.claimed.exchange(true, std::memory_order_acq_rel)) {
         call.first.level = level;
@@ -91,16 +86,11 @@ SP_DETAIL_COLD Site* find_more(CallSite& call, const char* category, Level level
         call.category.store(category, std::memory_order_release);
         return &call.first;
     }
-    MoreSites* head = call.more.load(std::memory_order_acquire);
-    for (MoreSites* one = head; one != nullptr; one = one->next)
-        if (one->category == category && one->site.level == level && !one->is_of_values) return &one->site;
-    // Two threads may make one each: they are registered as the same.
-    auto* made = new MoreSites{category, Site(level, at.file_name(), at.line()), head};
-    while (!call.more.compare_exchange_weak(made->next, made, std::memory_order_acq_rel)) continue;
-    return &made->site;
+    return find_more_site({&call, category, level, false}, at, false);
 }
 
-// The call's site for a category and a level: two loads and comparisons. The category lives for ever.
+// The call's site for a category and a level: two loads and comparisons. The category lives for ever. Null:
+// the category is to be an argument.
 SP_DETAIL_HOT Site* site_of(CallSite& call, const char* category, Level level,
                             const std::source_location& at) {
     if (call.category.load(std::memory_order_acquire) == category && call.first.level == level) [[likely]]
@@ -108,11 +98,58 @@ SP_DETAIL_HOT Site* site_of(CallSite& call, const char* category, Level level,
     return find_more(call, category, level, at);
 }
 
+// False: the category is to be an argument (record_shared).
 template <class... Ts>
-SP_DETAIL_HOT void record_call(CallSite& call, const char* category, Level level, std::string_view text,
+SP_DETAIL_HOT bool record_call(CallSite& call, const char* category, Level level, std::string_view text,
                                const std::source_location& at, const Ts&... args) {
     Site* site = site_of(call, category, level, at);
+    if (site == nullptr) [[unlikely]]
+        return false;
     if (site->is_on(at.function_name(), category)) record(*site, Kind::kLog, {}, text, args...);
+    return true;
+}
+
+// Names of arguments, of which the last alone has one.
+template <std::size_t kCount>
+inline constexpr auto kLoggerNames = [] {
+    std::array<char, kCount + 7> names{};
+    for (char& c : names) c = '\n';
+    std::size_t at = kCount;
+    for (const char c : std::string_view("logger")) names[at++] = c;
+    return names;
+}();
+
+// A category that is an argument, `logger`, of a site that others share: its category says where lines go.
+struct SharedCategory {
+    const char* shared;
+    std::string_view name;
+};
+
+// Whether directives want it, by its own name.
+SP_DETAIL_COLD bool is_shared_on(Site& site, const SharedCategory& category, const std::source_location& at) {
+    site.is_on(at.function_name(), category.shared);  // makes the site known
+    // Without an entry it is counted as lost already.
+    if (!session.is_ready() || site.entry.load(std::memory_order_relaxed) == 0xFFFFFFFF) return false;
+    return decide_now({site.level, category.name, site.file, site.line, at.function_name()});
+}
+
+template <class... Ts>
+[[gnu::noinline, gnu::cold]] void record_shared_at(Site& site, const SharedCategory& category,
+                                                   std::string_view text, const std::source_location& at,
+                                                   const Ts&... args) {
+    constexpr auto& names = kLoggerNames<sizeof...(Ts)>;
+    if (is_shared_on(site, category, at))
+        record(site, Kind::kLog, {names.data(), names.size()}, text, args..., category.name);
+}
+
+template <class... Ts>
+[[gnu::noinline, gnu::cold]] void record_shared(CallSite& call, const SharedCategory& category, Level level,
+                                                std::string_view text, const std::source_location& at,
+                                                const Ts&... args) {
+    if (Site* const site = find_more_site({&call, category.shared, level, false}, at, true); site != nullptr)
+        record_shared_at(*site, category, text, at, args...);
+    else
+        count_session_loss(Cause::kNoSite);
 }
 
 SP_DETAIL_COLD std::uint64_t complete_plain(Site& site, std::string_view text) {
@@ -136,29 +173,27 @@ SP_DETAIL_COLD bool is_value(CallSite& call, const PlainAt& text) {
 }
 
 // A call with values has a site of its own for them, beside that of its literal.
-SP_DETAIL_COLD void record_value(CallSite& call, const char* category, Level level, const PlainAt& text) {
-    MoreSites* found = call.more.load(std::memory_order_acquire);
-    while (found != nullptr &&
-           (found->category != category || found->site.level != level || !found->is_of_values))
-        found = found->next;
-    if (found == nullptr) {
-        found = new MoreSites{category, Site(level, text.at.file_name(), text.at.line()),
-                              call.more.load(std::memory_order_acquire), true};
-        while (!call.more.compare_exchange_weak(found->next, found, std::memory_order_acq_rel)) continue;
-    }
-    if (found->site.is_on(text.at.function_name(), category))
-        record(found->site, Kind::kLog, {}, "{}", text.value());
+SP_DETAIL_COLD bool record_value(CallSite& call, const char* category, Level level, const PlainAt& text) {
+    Site* const site =
+        category == kShared ? nullptr : find_more_site({&call, category, level, true}, text.at, false);
+    if (site == nullptr) return false;
+    if (site->is_on(text.at.function_name(), category)) record(*site, Kind::kLog, {}, "{}", text.value());
+    return true;
 }
 
-SP_DETAIL_HOT void record_plain(CallSite& call, const char* category, Level level, const PlainAt& text) {
+// False: as of record_call.
+SP_DETAIL_HOT bool record_plain(CallSite& call, const char* category, Level level, const PlainAt& text) {
     if (call.literal.load(std::memory_order_relaxed) != text.text.data()) [[unlikely]]
         if (is_value(call, text)) return record_value(call, category, level, text);
     Site* site = site_of(call, category, level, text.at);
-    if (!site->is_on(text.at.function_name(), category)) return;
+    if (site == nullptr) [[unlikely]]
+        return false;
+    if (!site->is_on(text.at.function_name(), category)) return true;
     std::uint64_t head = site->head.load(std::memory_order_relaxed);
     if (head == 0) [[unlikely]]
         head = complete_plain(*site, text.value());
     if (head != 0) record_captured(head, *site);
+    return true;
 }
 
 // A template that is known only at run time, unchecked. What does not fit its arguments is shown as it
@@ -198,24 +233,37 @@ SP_DETAIL_COLD RuntimeSite* find_runtime(RuntimeSites& sites, const char* catego
         sites.count.store(kRuntimeTexts, std::memory_order_relaxed);
         return nullptr;
     }
-    auto* kept = new char[text.text.size() + 1];
+    auto* const memory = static_cast<char*>(keep_memory(sizeof(RuntimeSite) + text.text.size()));
+    if (memory == nullptr) return nullptr;
+    char* const kept = memory + sizeof(RuntimeSite);
     __builtin_memcpy(kept, text.text.data(), text.text.size());
     // Two threads may make one each: they are registered as the same.
-    auto* made = new RuntimeSite{
+    auto* const made = ::new (memory) RuntimeSite{
         category, {kept, text.text.size()}, Site(level, text.at.file_name(), text.at.line()), head};
     while (!sites.all.compare_exchange_weak(made->next, made, std::memory_order_acq_rel)) continue;
     return made;
 }
 
+// False: as of record_call.
 template <class... Ts>
-void record_runtime(RuntimeSites& sites, CallSite& call, const char* category, Level level,
+bool record_runtime(RuntimeSites& sites, CallSite& call, const char* category, Level level,
                     const RuntimeText& text, const Ts&... args) {
+    if (category == kShared) return false;
     RuntimeSite* found = find_runtime(sites, category, level, text);
-    if (found == nullptr) {
-        record_call(call, category, level, "{}", text.at, text.text, args...);
-    } else if (found->site.is_on(text.at.function_name(), category)) {
+    if (found == nullptr) return record_call(call, category, level, "{}", text.at, text.text, args...);
+    if (found->site.is_on(text.at.function_name(), category))
         record(found->site, Kind::kLog, {}, found->text, args...);
-    }
+    return true;
+}
+
+template <class... Ts>
+void record_runtime_shared(RuntimeSites& sites, CallSite& call, const SharedCategory& category, Level level,
+                           const RuntimeText& text, const Ts&... args) {
+    RuntimeSite* found = find_runtime(sites, category.shared, level, text);
+    if (found != nullptr)
+        record_shared_at(found->site, category, found->text, text.at, args...);
+    else
+        record_shared(call, category, level, "{}", text.at, text.text, args...);
 }
 
 // What is not a literal: a message of its own.

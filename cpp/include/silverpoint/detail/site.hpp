@@ -29,7 +29,8 @@ struct Site {
     std::atomic<std::uint64_t> head{0};
     std::uint32_t line;
     Level level;
-    // Of the wire: 1 C++, 3 C. What follows is for C: whether its template bounds texts (silverpoint_c.cpp).
+    // Of the wire: 1 C++, 3 C. What follows is for C: whether its template bounds texts, or is rewritten
+    // (silverpoint_c.cpp).
     std::uint8_t language = 1;
     std::uint8_t bounded = 0;
     std::atomic<std::uint32_t> entry{0xFFFFFFFF};
@@ -277,12 +278,14 @@ SP_DETAIL_COLD std::uint32_t register_site(const Description& description, bool 
 }
 
 // What the directives say about a site, now.
-SP_DETAIL_COLD bool decide_now(const Site& site) {
+SP_DETAIL_COLD bool decide_now(const SiteFacts& facts) {
     std::uint32_t len = session.word(at::kDirectivesLen).load(std::memory_order_acquire);
     if (len > session.directives_cap) len = session.directives_cap;
-    const SiteFacts facts{site.level, site.category.load(std::memory_order_relaxed), site.file, site.line,
-                          site.function.load(std::memory_order_relaxed)};
     return decide({session.control + session.directives_at, len}, facts);
+}
+SP_DETAIL_COLD bool decide_now(const Site& site) {
+    return decide_now({site.level, site.category.load(std::memory_order_relaxed), site.file, site.line,
+                       site.function.load(std::memory_order_relaxed)});
 }
 
 // Until when no memory is requested, since there was none: a site without an entry comes here at each of its

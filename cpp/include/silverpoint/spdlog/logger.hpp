@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <initializer_list>
+#include <list>
 #include <utility>
 
 #include "calls.hpp"
@@ -15,8 +16,8 @@ namespace spdlog {
 inline void start_();
 // Registers a logger, so that its sinks get its lines (registry.hpp); removes it.
 inline void note_(logger* of, bool is_there);
-// The name as it lives for ever.
-inline const char* forever_(const std::string& name);
+// The name as a category, which lives for ever; kShared: there are too many, it is an argument.
+inline const char* category_of_(const std::string& name);
 
 // How long is waited for what was recorded, in milliseconds; not at all by the logger's own thread.
 inline std::uint64_t patience_() { return is_giving_ ? 0 : 5000; }
@@ -90,7 +91,7 @@ class logger {
     logger(std::string name, sinks_init_list sinks) : logger(std::move(name), sinks.begin(), sinks.end()) {}
     template <class Iterator>
     logger(std::string name, Iterator begin, Iterator end)
-        : info{this}, name_(std::move(name)), category_(forever_(name_)), sinks_(begin, end) {
+        : info{this}, name_(std::move(name)), category_(category_of_(name_)), sinks_(begin, end) {
         note_(this, true);
     }
     virtual ~logger() {
@@ -210,7 +211,9 @@ class logger {
             if (gives_()) give_(which, text.at, [&] { return std::string(text.value()); });
             if (!is_recorded_()) return ends_(which);
         }
-        sp_::record_plain(sp_::call_site<Tag>(), category_, level_of_(which), text);
+        sp_::CallSite& call = sp_::call_site<Tag>();
+        if (!sp_::record_plain(call, category_, level_of_(which), text)) [[unlikely]]
+            sp_::record_shared(call, shared_(), level_of_(which), "{}", text.at, text.value());
         ends_(which);
     }
     template <class Tag, class T>
@@ -221,8 +224,7 @@ class logger {
             if (gives_()) give_(which, at, [&] { return made_text_("{}", parts_t_<1>{}, message); });
             if (!is_recorded_()) return ends_(which);
         }
-        sp_::record_call(sp_::call_site<Tag>(), category_, level_of_(which), "{}", at,
-                         argument_t_<T>::of(message, {}));
+        record_here_<Tag>(which, "{}", at, argument_t_<T>::of(message, {}));
         ends_(which);
     }
     template <class Tag, class... Ts>
@@ -236,11 +238,13 @@ class logger {
             if (!is_recorded_()) return ends_(which);
         }
         if constexpr ((foreign_t_<Ts> || ...)) {
-            sp_::record_call(sp_::call_site<Tag>(), category_, level_of_(which), "{}", text.at,
-                             made_runtime_(text.text, args...));
+            record_here_<Tag>(which, "{}", text.at, made_runtime_(text.text, args...));
         } else {
-            sp_::record_runtime(sp_::runtime_sites<Tag>(), sp_::call_site<Tag>(), category_, level_of_(which),
-                                sp_::RuntimeText{text.text, text.at}, args...);
+            sp_::RuntimeSites& sites = sp_::runtime_sites<Tag>();
+            sp_::CallSite& call = sp_::call_site<Tag>();
+            const sp_::RuntimeText here{text.text, text.at};
+            if (!sp_::record_runtime(sites, call, category_, level_of_(which), here, args...))
+                sp_::record_runtime_shared(sites, call, shared_(), level_of_(which), here, args...);
         }
         ends_(which);
     }
@@ -280,6 +284,16 @@ class logger {
         if (known != nullptr) replaced_.emplace_back(known);
         customs_.store(new customs_of_(std::move(found)), std::memory_order_release);
     }
+    // Whether its name is a category; else the one that says which sinks its lines are for is it.
+    [[nodiscard]] bool is_category_() const { return category_ != sp_::kShared; }
+    [[nodiscard]] const char* shared_category_() const {
+        return shared_category_now_.load(std::memory_order_relaxed);
+    }
+    void set_shared_category_(const char* name) {
+        shared_category_now_.store(name, std::memory_order_relaxed);
+    }
+    // Where the registry has it; with its lock held.
+    std::list<logger*>::iterator noted_;
     // In a forked child: another thread of the parent may have held it.
     void after_fork_() { new (&kept_lock_) std::mutex; }
 
@@ -406,11 +420,12 @@ class logger {
         sp_::CallSite& call = sp_::call_site<Tag>();
         if constexpr (SP_SPDLOG_HAS_FMT && (formatted_t_<Ts> && ...)) {
             if (text.parts.is_whole)
-                return sp_::record_call(call, category_, level_of_(which), "{}", text.at,
-                                        made_runtime_(text.text, args...));
+                return record_here_<Tag>(which, "{}", text.at, made_runtime_(text.text, args...));
         }
         if constexpr ((foreign_t_<Ts> || ...)) {
             sp_::Site* const site = sp_::site_of(call, category_, level_of_(which), text.at);
+            if (site == nullptr) [[unlikely]]
+                return record_foreign_shared_(call, which, text, args...);
             if (!site->is_on(text.at.function_name(), category_)) return;
             if (site->head.load(std::memory_order_relaxed) == 0) [[unlikely]]
                 if (sp_::complete_site<typename argument_t_<Ts>::type...>(
@@ -421,9 +436,25 @@ class logger {
                             argument_t_<Ts>::of(args, text.parts.specs[kAt])...);
             }(std::index_sequence_for<Ts...>());
         } else {
-            sp_::record_call(call, category_, level_of_(which), text.text, text.at, args...);
+            record_here_<Tag>(which, text.text, text.at, args...);
         }
     }
+    template <class Tag, class... Ts>
+    SP_DETAIL_HOT void record_here_(level::level_enum which, std::string_view text,
+                                    const std::source_location& at, const Ts&... args) {
+        sp_::CallSite& call = sp_::call_site<Tag>();
+        if (!sp_::record_call(call, category_, level_of_(which), text, at, args...)) [[unlikely]]
+            sp_::record_shared(call, shared_(), level_of_(which), text, at, args...);
+    }
+    template <class... Ts>
+    [[gnu::noinline, gnu::cold]] void record_foreign_shared_(sp_::CallSite& call, level::level_enum which,
+                                                             const text_at_<Ts...>& text, const Ts&... args) {
+        [&]<std::size_t... kAt>(std::index_sequence<kAt...>) {
+            sp_::record_shared(call, shared_(), level_of_(which), without_foreign_specs_<Ts...>(text.text),
+                               text.at, argument_t_<Ts>::of(args, text.parts.specs[kAt])...);
+        }(std::index_sequence_for<Ts...>());
+    }
+    sp_::SharedCategory shared_() const { return {shared_category_(), name_}; }
     SP_DETAIL_HOT bool begins_(level::level_enum which) const {
         if (which < level_.load(std::memory_order_relaxed) && (which < level::trace || backtrace_() == 0))
             return false;
@@ -442,6 +473,7 @@ class logger {
 
     std::string name_;
     const char* category_;
+    std::atomic<const char*> shared_category_now_{"spdlog.0"};
     std::vector<sink_ptr> sinks_;
     std::atomic<int> level_{level::info};
     std::atomic<int> flush_level_{level::off};

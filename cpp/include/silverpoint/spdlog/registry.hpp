@@ -19,14 +19,16 @@
 #include "combined.hpp"
 #include "custom.hpp"
 #include "logger.hpp"
+#include "shared.hpp"
 
 namespace spdlog {
 
 // Never destroyed: destructors of statics log, too.
 struct registry_ {
     std::recursive_mutex lock;
-    std::set<std::string> names;  // for ever
-    std::vector<logger*> all;     // in the order in which they were made
+    std::set<std::string> names;  // that are categories, for ever
+    std::list<logger*> all;       // in the order in which they were made
+    shared_categories_ shared;
     std::map<std::string, std::shared_ptr<logger>> known;
     std::shared_ptr<logger> standard;
     std::atomic<logger*> standard_raw{nullptr};
@@ -96,8 +98,12 @@ struct registry_ {
                 const std::string said = sink->toml("[]", found.own, found.least, found.count);
                 if (said.empty() || own >= level::off) continue;
                 if (named[said].empty()) order.emplace_back(said, sink);
-                const auto [name, is_new] = named[said].emplace(one->name(), own);
-                if (!is_new) name->second = std::min(name->second, own);
+                const auto add = [&](const std::string& category) {
+                    const auto [name, is_new] = named[said].emplace(category, own);
+                    if (!is_new) name->second = std::min(name->second, own);
+                };
+                if (one->is_category_()) add(one->name());
+                add(one->shared_category_());
             }
         std::string text;
         for (const auto& [said, sink] : order) {
@@ -189,6 +195,7 @@ struct registry_ {
         });
         (void)once;
         (void)at_end;
+        shared.renew(all);
         customs_::Table customs;
         for (logger* one : all) {
             customs_of_ found;
@@ -200,12 +207,13 @@ struct registry_ {
                 }
             }
             if (one->is_async_())
-                for (const auto& [sink, own] : found.sinks) {
-                    // Also of two loggers of one name: a line has no more than that.
-                    customs_::Of& of = customs[one->name()];
-                    of.errors = one->on_error_here_();
-                    add_leaf_(sink, one->backtrace_() > 0 ? std::max(own, one->level()) : own, of.sinks);
-                }
+                for (const auto& [sink, own] : found.sinks)
+                    for (const std::string& category : {one->name(), std::string(one->shared_category_())}) {
+                        // Also of two loggers of one name: a line has no more than that.
+                        customs_::Of& of = customs[category];
+                        of.errors = one->on_error_here_();
+                        add_leaf_(sink, one->backtrace_() > 0 ? std::max(own, one->level()) : own, of.sinks);
+                    }
             one->set_customs_(std::move(found));
         }
 #if defined(__cpp_exceptions)
@@ -249,18 +257,28 @@ inline void note_(logger* of, bool is_there) {
     auto& all = registry_::the();
     const std::lock_guard guard(all.lock);
     if (is_there) {
-        all.all.push_back(of);
-        changed_();
+        of->noted_ = all.all.insert(all.all.end(), of);
+        // A logger that shares its category needs no restart when its set of sinks is known.
+        const std::vector<sink_ptr>& sinks = std::as_const(*of).sinks();
+        const char* const shared = all.shared.find(sinks);
+        if (of->is_category_() || shared == nullptr || has_customs_(sinks)) return changed_();
+        of->set_shared_category_(shared);
     } else {
         // What it had to say is still to be written: its sinks stay until the next change.
-        std::erase(all.all, of);
+        all.all.erase(of->noted_);
         if (all.standard_raw == of) all.standard_raw = nullptr;
     }
 }
 
-inline const char* forever_(const std::string& name) {
+// So many loggers' names are categories; of further ones they are arguments.
+inline constexpr std::size_t kLoggerCategories_ = 256;
+
+inline const char* category_of_(const std::string& name) {
     auto& all = registry_::the();
     const std::lock_guard guard(all.lock);
+    // The standard logger's, which may come late, in any case.
+    if (all.names.size() >= kLoggerCategories_ && !name.empty() && !all.names.contains(name))
+        return sp_::kShared;
     return all.names.insert(name).first->c_str();
 }
 

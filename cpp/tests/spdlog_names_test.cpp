@@ -1,0 +1,261 @@
+// Loggers whose names are made while the program runs: their number exhausts nothing, and no line loses its
+// logger's name.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <new>
+#include <set>
+#include <silverpoint/silverpoint.hpp>
+#include <silverpoint/spdlog.hpp>
+#include <utility>
+
+#include "support/traced.hpp"
+
+// What this thread's allocations log.
+static thread_local constinit spdlog::logger* on_new = nullptr;
+[[gnu::noinline]] static void* allocate(std::size_t size) {
+    if (spdlog::logger* const log = on_new; log != nullptr) {
+        log->info("allocates {}", size);
+        log->info(size % 2 == 0 ? "even" : "odds");
+        log->info(spdlog::fmt_lib::runtime("{} bytes"), size);
+    }
+    return std::malloc(size);
+}
+[[gnu::noinline]] static void release(void* memory) { std::free(memory); }
+void* operator new(std::size_t size) { return allocate(size); }
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t) noexcept { release(memory); }
+
+namespace {
+
+namespace fs = std::filesystem;
+namespace detail = silverpoint::detail;
+
+class SpdlogNames : public testing::Test {
+  protected:
+    void SetUp() override {
+        std::string name = fs::temp_directory_path() / "silverpoint-names-XXXXXX";
+        ASSERT_NE(mkdtemp(name.data()), nullptr);
+        directory_ = name;
+        spdlog::shutdown();
+        spdlog::set_default_logger(nullptr);
+    }
+    void TearDown() override {
+        unsetenv("SILVERPOINT");
+        spdlog::shutdown();
+        silverpoint::stop();
+        fs::remove_all(directory_);
+    }
+    [[nodiscard]] std::string path(const std::string& name) const { return directory_ / name; }
+    [[nodiscard]] std::shared_ptr<spdlog::sinks::sink> file(const std::string& name) const {
+        auto made = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path(name));
+        made->set_pattern("%n %v");
+        return made;
+    }
+    // The lines, once everything recorded is in them.
+    [[nodiscard]] std::vector<std::string> lines(const std::string& name) const {
+        for (int tries = 0; tries < 12 && silverpoint_flush(5000) != SILVERPOINT_DONE; ++tries) continue;
+        std::ifstream in(path(name));
+        std::vector<std::string> all;
+        for (std::string line; std::getline(in, line);) all.push_back(line);
+        return all;
+    }
+    // Names that are categories are, in this process, as many as there can be.
+    static void use_up_categories(std::size_t but = 0) {
+        for (std::size_t i = 0; i + but < spdlog::kLoggerCategories_; ++i)
+            spdlog::logger("first-" + std::to_string(i), spdlog::sinks_init_list{});
+    }
+    static std::string beyond(const std::string& name, const std::string& text) {
+        return text + " logger=" + name;
+    }
+    // Without the category, which says which sinks it was for.
+    static std::string without_category(const std::string& line) { return line.substr(line.find(' ') + 1); }
+
+  private:
+    fs::path directory_;
+};
+
+std::uint64_t session_losses() {
+    std::uint64_t sum = 0;
+    for (unsigned cause = 0; cause < 8; ++cause) sum += traced::session().session_losses(cause);
+    return sum;
+}
+std::size_t site_count() { return traced::session().sites().size(); }
+
+// How many steps a search takes at most.
+std::size_t longest_search() {
+    std::size_t longest = 0;
+    for (const auto& place : detail::more_sites) {
+        std::size_t steps = 0;
+        for (const auto* one = place.load(); one != nullptr; one = one->next) ++steps;
+        longest = std::max(longest, steps);
+    }
+    return longest;
+}
+
+// A native error is recorded, and nothing is lost.
+void expect_native_errors() {
+    const std::uint64_t before = session_losses();
+    SP_ERROR("native {}", 7);
+    bool is_there = false;
+    for (const reader::Site& site : traced::session().sites())
+        is_there |= site.stage == 3 && site.text == "native {}" && site.signature == "i";
+    EXPECT_TRUE(is_there);
+    EXPECT_EQ(session_losses(), before);
+}
+
+TEST_F(SpdlogNames, AHundredThousandLoggersLogThroughOneLine) {
+    constexpr int kLoggers = 100'000;
+    use_up_categories(20);
+    const std::size_t sites_before = site_count();
+    const auto sink = file("all.log");
+    for (int i = 0; i < kLoggers; ++i) {
+        spdlog::logger log("connection-" + std::to_string(i), sink);
+        log.info("says {}", i);
+    }
+    const auto found = lines("all.log");
+    ASSERT_EQ(found.size(), kLoggers);
+    int as_categories = 0;
+    for (int i = 0; i < kLoggers; ++i) {
+        const std::string name = "connection-" + std::to_string(i), text = "says " + std::to_string(i);
+        if (found[i] == name + " " + text) {
+            ++as_categories;
+        } else {
+            ASSERT_EQ(without_category(found[i]), beyond(name, text));
+        }
+    }
+    EXPECT_EQ(as_categories, 20);
+    EXPECT_LE(site_count() - sites_before, 22);
+    EXPECT_LE(longest_search(), 4);
+    EXPECT_EQ(session_losses(), 0);
+    expect_native_errors();
+}
+
+TEST_F(SpdlogNames, LoggersThatLiveTogetherDoNotRestartTheLogger) {
+    use_up_categories();
+    const auto sink = file("living.log");
+    std::vector<std::unique_ptr<spdlog::logger>> living;
+    for (int i = 0; i < 20'000; ++i) {
+        living.push_back(std::make_unique<spdlog::logger>("living-" + std::to_string(i), sink));
+        living.back()->warn("here");
+        // A start goes through all that live.
+        if (i > 0) continue;
+        const spdlog::logger another("another", sink);
+        ASSERT_FALSE(spdlog::stale_);
+    }
+    const auto found = lines("living.log");
+    ASSERT_EQ(found.size(), living.size());
+    for (std::size_t i = 0; i < living.size(); ++i)
+        ASSERT_EQ(without_category(found[i]), beyond(living[i]->name(), "here"));
+}
+
+TEST_F(SpdlogNames, EveryWayToLogHasTheNameAndTheSinks) {
+    use_up_categories();
+    const auto left = file("left.log"), right = file("right.log");
+    // These sinks' loggers live on, so that the next one restarts nothing.
+    const spdlog::logger of_left("left", left), of_right("right", right);
+    std::vector<std::string> expected[2];
+    for (int i = 0; i < 200; ++i) {
+        const std::string name = "way-" + std::to_string(i);
+        spdlog::logger log(name, i % 2 == 0 ? left : right);
+        log.info("a literal");
+        log.info(i % 4 < 2 ? "one" : "other");
+        log.info(std::string("message ") + std::to_string(i));
+        log.info("typed {} {}", i, 2.5);
+        log.log(spdlog::level::err, "level {}", i);
+        log.info(spdlog::fmt_lib::runtime("runtime {}"), i);
+        for (const std::string& text : {std::string("a literal"), std::string(i % 4 < 2 ? "one" : "other"),
+                                        "message " + std::to_string(i), "typed " + std::to_string(i) + " 2.5",
+                                        "level " + std::to_string(i), "runtime " + std::to_string(i)})
+            expected[i % 2].push_back(beyond(name, text));
+    }
+    for (const int side : {0, 1}) {
+        const auto found = lines(side == 0 ? "left.log" : "right.log");
+        ASSERT_EQ(found.size(), expected[side].size());
+        std::set<std::string> categories;
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            EXPECT_EQ(without_category(found[i]), expected[side][i]);
+            categories.insert(found[i].substr(0, found[i].find(' ')));
+        }
+        EXPECT_EQ(categories.size(), 1);
+    }
+}
+
+// What is made for each logger's first lines is not asked of operator new.
+TEST_F(SpdlogNames, LoggersMayLogInOperatorNew) {
+    use_up_categories(4);
+    const auto sink = file("new.log");
+    std::vector<std::unique_ptr<spdlog::logger>> all;
+    for (const char* name : {"new-1", "new-2", "new-3", "new-4", "new-5", "new-6"})
+        all.push_back(std::make_unique<spdlog::logger>(name, sink));
+    all[0]->info("started");
+    for (const auto& log : all) {
+        on_new = log.get();
+        for (const std::size_t size : {47, 48}) ::operator delete(::operator new(size));
+        on_new = nullptr;
+    }
+    EXPECT_EQ(lines("new.log").size(), 1 + all.size() * 6);
+}
+
+TEST_F(SpdlogNames, DirectivesHoldForTheNameItself) {
+    use_up_categories();
+    std::ofstream(path("log.toml")) << "record = \"warn,loud-*=trace\"\n[[sink]]\nto = \"file\"\npath = \""
+                                    << path("directed.log") << "\"\npattern = \"{text}{fields}\"\n";
+    setenv("SILVERPOINT", path("log.toml").c_str(), 1);
+    const auto sink = file("unused.log");
+    for (const char* name : {"quiet-1", "loud-1", "quiet-2", "loud-2"}) {
+        spdlog::logger log(name, sink);
+        log.info("said");
+        log.warn("warned");
+    }
+    const std::vector<std::string> expected{"warned logger=quiet-1", "said logger=loud-1",
+                                            "warned logger=loud-1",  "warned logger=quiet-2",
+                                            "said logger=loud-2",    "warned logger=loud-2"};
+    EXPECT_EQ(lines("directed.log"), expected);
+}
+
+// The last of this process: it takes what there is.
+template <int kLine>
+void log_from(spdlog::logger& log, int which) {
+    for (int level = spdlog::level::trace; level < spdlog::level::off; ++level)
+        log.log(static_cast<spdlog::level::level_enum>(level), "line {} of {}", kLine, which);
+}
+template <int... kLines>
+void log_from_all(std::integer_sequence<int, kLines...>, spdlog::logger& log, int which) {
+    (log_from<kLines>(log, which), ...);
+}
+TEST_F(SpdlogNames, ManyLinesOfManyLoggersLeaveHalfOfTheTable) {
+    constexpr int kLines = 22, kLevels = spdlog::level::off;
+    use_up_categories();
+    ASSERT_GT(spdlog::kLoggerCategories_ * kLines * kLevels, detail::session.sites_cap / 2);
+    // This test collects them.
+    traced::session().set<std::uint32_t>(768, static_cast<std::uint32_t>(getpid()));
+    traced::take();
+    int as_arguments = 0, which = 0;
+    for (const std::string& name : spdlog::registry_::the().names) {
+        spdlog::logger log(name, spdlog::sinks_init_list{});
+        log.set_level(spdlog::level::trace);
+        log_from_all(std::make_integer_sequence<int, kLines>(), log, ++which);
+        const auto all = traced::take();
+        ASSERT_EQ(all.size(), kLines * kLevels);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const std::string arguments = std::to_string(i / kLevels) + ' ' + std::to_string(which);
+            ASSERT_EQ(all[i].site.level, i % kLevels);
+            if (all[i].site.category == name) {
+                ASSERT_EQ(all[i].text, arguments);
+                continue;
+            }
+            ++as_arguments;
+            ASSERT_EQ(all[i].site.names, "\n\nlogger\n");
+            ASSERT_EQ(all[i].text, arguments + " \"" + name + '"');
+        }
+    }
+    traced::session().set<std::uint32_t>(768, 0);
+    EXPECT_GT(as_arguments, 0);
+    EXPECT_LE(site_count(), detail::session.sites_cap / 2 + 400);
+    EXPECT_LE(longest_search(), 24);
+    EXPECT_EQ(session_losses(), 0);
+    expect_native_errors();
+}
+
+}  // namespace
