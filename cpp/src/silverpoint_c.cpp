@@ -1,9 +1,11 @@
 // What C tracepoints do once for a place, a thread or a process: the C++ frontend's cold paths, behind the
 // functions that silverpoint/c/record.h declares. It needs nothing of the C++ library, so that a C compiler
 // links it.
+#include <silverpoint/detail/arena.hpp>
 #include <silverpoint/silverpoint.hpp>
 
 #include "c_arguments.hpp"
+#include "c_percent.hpp"
 
 using namespace silverpoint::detail;
 
@@ -89,41 +91,6 @@ class ArgumentNames {
     std::size_t len_ = 0;
 };
 
-// Walks through the conversions of a printf text, as far as they are needed here: visit(conversion, index of
-// the argument, precision: -1 none, -2 the argument before, else itself).
-template <class Visit>
-void each_conversion(const char* text, Visit visit) {
-    unsigned next = 0;
-    for (const char* at = text; *at != 0;) {
-        if (*at++ != '%') continue;
-        if (*at == '%') {
-            ++at;
-            continue;
-        }
-        while (*at != 0 && std::strchr("-+ #0'", *at) != nullptr) ++at;
-        if (*at == '*') {
-            ++next;
-            ++at;
-        }
-        while (*at >= '0' && *at <= '9') ++at;
-        long precision = -1;
-        if (*at == '.') {
-            ++at;
-            precision = 0;
-            if (*at == '*') {
-                precision = -2;
-                ++next;
-                ++at;
-            }
-            for (; *at >= '0' && *at <= '9'; ++at)
-                if (precision < 1'000'000) precision = precision * 10 + (*at - '0');
-        }
-        while (*at != 0 && std::strchr("hljztL", *at) != nullptr) ++at;
-        if (*at == 0) return;
-        visit(*at++, next++, precision);
-    }
-}
-
 // A record's arguments where they are given as a list.
 char* put_all(char* out, const Argument* arguments, unsigned count, std::size_t share, bool& cut) {
     for (unsigned i = 0; i < count; ++i) {
@@ -175,11 +142,12 @@ const unsigned char sp_c_unregistered = 0x80;
 [[gnu::visibility("hidden")]] bool sp_c_is_on_otherwise(Site* site, unsigned char state, const char* function,
                                                         const char* category, const char* text) {
     if ((state & 0x80) != 0 && text != nullptr) {
-        bool bounded = false;
-        each_conversion(text, [&](char conversion, unsigned, long precision) {
-            bounded |= conversion == 's' && precision != -1;
+        std::uint8_t flags = 0;
+        each_conversion(text, [&](const Conversion& of) {
+            if (of.letter == 's' && of.is_precise()) flags |= kBounded;
+            if (of.letter == 'm' || of.is_numbered) flags |= kRewritten;
         });
-        __atomic_store_n(&site->bounded, bounded ? 1 : 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&site->bounded, flags, __ATOMIC_RELAXED);
     }
     return site->is_on_otherwise(state, function, category);
 }
@@ -257,23 +225,39 @@ const unsigned char sp_c_unregistered = 0x80;
 
 [[gnu::visibility("hidden")]] void sp_c_measure_bounded(const char* text, Argument* arguments,
                                                         unsigned count) {
-    each_conversion(text, [&](char conversion, unsigned index, long precision) {
-        if (conversion != 's' || index >= count || arguments[index].fixed != Argument::kText) return;
-        std::size_t most = ~std::size_t{0};
-        if (precision >= 0) most = static_cast<std::size_t>(precision);
-        if (precision == -2 && index > 0) {
-            // A negative one is none.
-            const auto given = static_cast<std::int32_t>(arguments[index - 1].bits);
-            if (given >= 0) most = static_cast<std::size_t>(given);
-        }
-        arguments[index].bits = strnlen(arguments[index].block, most);
-        arguments[index].fixed = Argument::kMeasured;
+    each_conversion(text, [&](const Conversion& of) {
+        if (of.letter != 's' || of.value >= count || arguments[of.value].fixed != Argument::kText) return;
+        arguments[of.value].bits = strnlen(arguments[of.value].block, of.most(arguments, count));
+        arguments[of.value].fixed = Argument::kMeasured;
     });
     for (unsigned i = 0; i < count; ++i) {
         if (arguments[i].fixed != Argument::kText) continue;
         arguments[i].bits = std::strlen(arguments[i].block);
         arguments[i].fixed = Argument::kMeasured;
     }
+}
+
+// A record whose text is not as printf has it. The site is completed at its first.
+[[gnu::visibility("hidden")]] std::uint64_t sp_c_record_rewritten(Site* site, const char* text,
+                                                                  const char* codes,
+                                                                  const Argument* arguments, unsigned count,
+                                                                  int error) {
+    const ErrorText error_text(error);
+    const Rewritten made(text, codes, arguments, count, error_text);
+    std::uint64_t head = site->head.load(std::memory_order_relaxed);
+    if (head == 0) {
+        // (For ever: this is done once for a place, and there may be little room on this stack.)
+        auto* const kept = static_cast<char*>(keep_memory(made.text_size() + 1));
+        if (kept == nullptr) {
+            count_session_loss(Cause::kNoSite);
+            return 0;
+        }
+        made.put_text(kept);
+        const Body body{nullptr, kept, made.codes(), "", 0, static_cast<std::uint8_t>(Kind::kPercent)};
+        head = sp_c_complete(site, &body);
+        if (head == 0) return 0;
+    }
+    return sp_c_record_slowly(nullptr, head, site, made.arguments(), made.count());
 }
 
 [[gnu::visibility("hidden")]] bool sp_c_passes_EVERY(EveryWhile* last, std::int64_t milliseconds) {

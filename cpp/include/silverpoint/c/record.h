@@ -4,6 +4,8 @@
 #ifndef SILVERPOINT_C_RECORD_H
 #define SILVERPOINT_C_RECORD_H
 
+#include <errno.h>
+
 #include "arguments.h"
 
 #define SP_C_LIKELY(x) __builtin_expect(!!(x), 1)
@@ -54,6 +56,9 @@ bool sp_c_is_on_otherwise(struct sp_c_site* site, unsigned char state, const cha
 uint64_t sp_c_complete(struct sp_c_site* site, const struct sp_c_body* body) SP_C_OWN;
 uint64_t sp_c_record_slowly(struct sp_c_lane* entered, uint64_t head, const struct sp_c_site* site,
                             const struct sp_c_argument* arguments, unsigned count) SP_C_OWN;
+/* A record of a site whose text is not recorded as it stands (SP_C_REWRITTEN): `codes` as of sp_c_body. */
+uint64_t sp_c_record_rewritten(struct sp_c_site* site, const char* text, const char* codes,
+                               const struct sp_c_argument* arguments, unsigned count, int error) SP_C_OWN;
 /* Measures texts whose conversions say how much of them is read at most (`%.4s`, `%.*s`). */
 void sp_c_measure_bounded(const char* text, struct sp_c_argument* arguments, unsigned count) SP_C_OWN;
 
@@ -219,38 +224,73 @@ SP_C_HOT void sp_c_commit(struct sp_c_lane* lane, char* end) {
     __atomic_store_n(&lane->ready, 1, __ATOMIC_RELAXED);
 }
 
+/* What printf takes and a record's text has not: `%m`, which is errno's text, becomes `%s`, and arguments are
+ * put into the order of conversions that number them (`%1$d`). */
+#define SP_C_BOUNDED 1
+#define SP_C_REWRITTEN 2
+
+/* Whether a text may be such a one: a constant of the optimising compiler, so that no other text pays. */
+#if defined(__OPTIMIZE__)
+#    define SP_C_HAS(text, piece) (__builtin_strstr(text, piece) != (char*)0)
+/* clang-format off */
+#    define SP_C_HAS_REWRITTEN(text)                                                                        \
+        (SP_C_HAS(text, "$") || SP_C_HAS(text, "%m") || SP_C_HAS(text, "% m") || SP_C_HAS(text, "-m") ||    \
+         SP_C_HAS(text, "+m") || SP_C_HAS(text, "#m") || SP_C_HAS(text, "'m") || SP_C_HAS(text, ".m") ||    \
+         SP_C_HAS(text, "*m") || SP_C_HAS(text, "0m") || SP_C_HAS(text, "1m") || SP_C_HAS(text, "2m") ||    \
+         SP_C_HAS(text, "3m") || SP_C_HAS(text, "4m") || SP_C_HAS(text, "5m") || SP_C_HAS(text, "6m") ||    \
+         SP_C_HAS(text, "7m") || SP_C_HAS(text, "8m") || SP_C_HAS(text, "9m"))
+/* clang-format on */
+#    define SP_C_MAY_BE_REWRITTEN(text) \
+        (!__builtin_constant_p(SP_C_HAS_REWRITTEN(text)) || SP_C_HAS_REWRITTEN(text))
+#else
+#    define SP_C_MAY_BE_REWRITTEN(text) true
+#endif
+
 /* One record of a site that is on, as an expression: its ticks, 0 when it was lost. Its site is *sp_site_,
  * its arguments those behind the first, which is its text. */
 /* clang-format off */
 #define SP_C_RECORD(kind, names, unit, ...)                                                                 \
     __extension__({                                                                                         \
+        uint64_t sp_ticks_ = 0;                                                                             \
+        const bool sp_is_rewritten_ = (kind) == SP_C_KIND_PERCENT &&                                        \
+                                      SP_C_MAY_BE_REWRITTEN(SP_C_FIRST(__VA_ARGS__)) &&                     \
+                                      (sp_site_->bounded & SP_C_REWRITTEN) != 0;                            \
+        /* Before the arguments, which may change it. */                                                    \
+        const int sp_error_ = sp_is_rewritten_ ? errno : 0;                                                 \
         SP_C_EACH(SP_C_DECLARE, __VA_ARGS__)                                                                \
-        SP_C_MEASURE(kind, __VA_ARGS__)                                                                     \
-        const bool sp_varies_ = false SP_C_EACH(SP_C_VARIES, __VA_ARGS__);                                  \
-        const size_t sp_exact_ = (size_t)16 SP_C_EACH(SP_C_ADD_SIZE, __VA_ARGS__);                          \
-        const size_t sp_size_ = (sp_exact_ + 7) & ~(size_t)7;                                               \
-        uint64_t sp_head_ = __atomic_load_n(&sp_site_->head, __ATOMIC_RELAXED), sp_ticks_ = 0;              \
-        if (!SP_C_LIKELY(sp_head_ != 0)) {                                                                  \
+        if (sp_is_rewritten_) {                                                                             \
+            const struct sp_c_argument sp_all_[] = {SP_C_EACH(SP_C_LIST, __VA_ARGS__){0, 0, 0, 0}};         \
             const char sp_codes_[] = {SP_C_EACH(SP_C_ADD_CODE, __VA_ARGS__) 0};                             \
-            const struct sp_c_body sp_body_ = {                                                             \
-                names, SP_C_FIRST(__VA_ARGS__), sp_codes_, unit, sp_varies_ ? 0 : (uint32_t)sp_size_,       \
-                (kind)};                                                                                    \
-            sp_head_ = sp_c_complete(sp_site_, &sp_body_);                                                  \
-        }                                                                                                   \
-        if (SP_C_LIKELY(sp_head_ != 0)) {                                                                   \
-            struct sp_c_lane* sp_lane_;                                                                     \
-            char* sp_at_ = sp_c_begin(&sp_lane_, sp_size_);                                                 \
-            if (SP_C_LIKELY(sp_at_ != (char*)0)) {                                                          \
-                sp_ticks_ = sp_c_head(sp_lane_, sp_at_, sp_size_, sp_varies_ ? 0 : sp_exact_,               \
-                                      sp_varies_ ? sp_head_ | sp_size_ : sp_head_);                         \
-                char* sp_out_ = sp_at_ + 16;                                                                \
-                SP_C_EACH(SP_C_PUT, __VA_ARGS__)                                                            \
-                (void)sp_out_;                                                                              \
-                sp_c_commit(sp_lane_, sp_at_ + sp_size_);                                                   \
-            } else {                                                                                        \
-                const struct sp_c_argument sp_all_[] = {SP_C_EACH(SP_C_LIST, __VA_ARGS__){0, 0, 0, 0}};     \
-                sp_ticks_ = sp_c_record_slowly(sp_lane_, sp_head_, sp_site_, sp_all_,                       \
-                                               sizeof sp_all_ / sizeof sp_all_[0] - 1);                     \
+            sp_ticks_ = sp_c_record_rewritten(sp_site_, SP_C_FIRST(__VA_ARGS__), sp_codes_, sp_all_,        \
+                                              sizeof sp_all_ / sizeof sp_all_[0] - 1, sp_error_);           \
+        } else {                                                                                            \
+            SP_C_MEASURE(kind, __VA_ARGS__)                                                                 \
+            const bool sp_varies_ = false SP_C_EACH(SP_C_VARIES, __VA_ARGS__);                              \
+            const size_t sp_exact_ = (size_t)16 SP_C_EACH(SP_C_ADD_SIZE, __VA_ARGS__);                      \
+            const size_t sp_size_ = (sp_exact_ + 7) & ~(size_t)7;                                           \
+            uint64_t sp_head_ = __atomic_load_n(&sp_site_->head, __ATOMIC_RELAXED);                         \
+            if (!SP_C_LIKELY(sp_head_ != 0)) {                                                              \
+                const char sp_codes_[] = {SP_C_EACH(SP_C_ADD_CODE, __VA_ARGS__) 0};                         \
+                const struct sp_c_body sp_body_ = {                                                         \
+                    names, SP_C_FIRST(__VA_ARGS__), sp_codes_, unit, sp_varies_ ? 0 : (uint32_t)sp_size_,   \
+                    (kind)};                                                                                \
+                sp_head_ = sp_c_complete(sp_site_, &sp_body_);                                              \
+            }                                                                                               \
+            if (SP_C_LIKELY(sp_head_ != 0)) {                                                               \
+                struct sp_c_lane* sp_lane_;                                                                 \
+                char* sp_at_ = sp_c_begin(&sp_lane_, sp_size_);                                             \
+                if (SP_C_LIKELY(sp_at_ != (char*)0)) {                                                      \
+                    sp_ticks_ = sp_c_head(sp_lane_, sp_at_, sp_size_, sp_varies_ ? 0 : sp_exact_,           \
+                                          sp_varies_ ? sp_head_ | sp_size_ : sp_head_);                     \
+                    char* sp_out_ = sp_at_ + 16;                                                            \
+                    SP_C_EACH(SP_C_PUT, __VA_ARGS__)                                                        \
+                    (void)sp_out_;                                                                          \
+                    sp_c_commit(sp_lane_, sp_at_ + sp_size_);                                               \
+                } else {                                                                                    \
+                    const struct sp_c_argument sp_all_[] = {SP_C_EACH(SP_C_LIST, __VA_ARGS__){0, 0, 0, 0}}; \
+                    sp_ticks_ = sp_c_record_slowly(sp_lane_, sp_head_, sp_site_, sp_all_,                   \
+                                                   sizeof sp_all_ / sizeof sp_all_[0] - 1);                 \
+                }                                                                                           \
             }                                                                                               \
         }                                                                                                   \
         sp_ticks_;                                                                                          \
