@@ -42,7 +42,7 @@ static inline void at_site(uint64_t id) {
     struct sp_c_site* const sp_site_ = &sites[id % site_count];
     const unsigned char state = sp_c_state(sp_site_);
     if (SP_C_LIKELY(state == 1) ||
-        (state != 0 && sp_c_is_on_otherwise(sp_site_, state, __func__, sp_c_category.name, "bench site %lu")))
+        (state != 0 && sp_c_is_on_otherwise(sp_site_, state, __func__, SP_C_CATEGORY.name, "bench site %lu")))
         (void)SP_C_RECORD(SP_C_KIND_PERCENT, (const char*)0, "", "bench site %lu", id);
 }
 

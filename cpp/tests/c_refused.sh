@@ -6,11 +6,12 @@ failed=0 count=0
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
 
-# compile STATEMENT [OPTIONS]
+# compile STATEMENT [OPTIONS [DECLARATION]]
 compile() {
     cat >"$directory/piece.c" <<PIECE
 #include <silverpoint/silverpoint.h>
 #include <stdint.h>
+${3:-}
 struct unknown { int x; };
 int main(void) {
     struct unknown unknown = {1};
@@ -55,6 +56,10 @@ accept 'SP_EVENT_EVERY_N(2, "e", 1); SP_EVENT_EVERY(1000L, "e"); SP_EVENT_FIRST_
 accept 'SP_INFO_EVERY_N(100, "%d", 1); SP_EVENT_ONCE("e", 1)' -DSP_MIN_LEVEL=6
 accept 'SP_CONTEXT("a", 1, "b", 2.5); SP_CONTEXT("c", "x"); sp_context c = SP_CONTEXT_BEGIN("d", unknown.x); SP_CONTEXT_END(c)'
 accept 'SP_CONTEXT("a", 1, "b", 2, "c", 3, "d", 4, "e", 5, "f", 6, "g", 7, "h", 8)' -O0
+# Texts that -pedantic warns of, as they are not of C11.
+accept 'SP_INFO("%m %2$s %1$d", 1, "x")' '-Wno-format -Wno-pedantic'
+accept 'SP_INFO("%m %1$d"); SP_INFO("%2$s", 1, "x")' '-Wno-format -Wno-pedantic -O0'
+refuse only_one_SP_CATEGORY_in_a_file 'SP_INFO("x")' -O1 'SP_CATEGORY("one"); SP_CATEGORY("two");'
 # What the assembler would refuse without saying why.
 refuse 'is a string literal' 'SP_INFO(unknown.x ? "a %d" : "b %d", unknown.x)'
 refuse 'is a string literal' 'const char* volatile text = "x"; SP_EVENT(text, 1)'

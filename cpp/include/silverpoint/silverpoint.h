@@ -59,12 +59,13 @@
 #    define SP_C_LEVEL_fatal 5
 
 /* A category has at most 63 bytes. This, without a name, is a tentative definition: a file may say what it
- * is, once, and a block has one of its own. */
+ * is, once, and a block has one of its own. The long name tells in the compiler's message what to do. */
 struct sp_c_category {
     char name[64];
 };
-static const struct sp_c_category sp_c_category __attribute__((unused));
-#    define SP_CATEGORY(name) static const struct sp_c_category sp_c_category __attribute__((unused)) = {name}
+#    define SP_C_CATEGORY only_one_SP_CATEGORY_in_a_file_others_in_a_block_
+static const struct sp_c_category SP_C_CATEGORY __attribute__((unused));
+#    define SP_CATEGORY(name) static const struct sp_c_category SP_C_CATEGORY __attribute__((unused)) = {name}
 
 /* Prepares the calling thread: its first record then costs as much as any other. */
 void sp_prepare_thread(void) SP_C_OWN;
@@ -113,12 +114,12 @@ __attribute__((format(printf, 1, 2), unused)) static inline void sp_c_check(cons
                     (void)SP_C_RECORD(SP_C_KIND_PERCENT, (const char*)0, "", __VA_ARGS__))          \
         } while (0)
 
-#    define SP_TRACE(...) SP_C_PRINTF(0, sp_c_category.name, __VA_ARGS__)
-#    define SP_DEBUG(...) SP_C_PRINTF(1, sp_c_category.name, __VA_ARGS__)
-#    define SP_INFO(...) SP_C_PRINTF(2, sp_c_category.name, __VA_ARGS__)
-#    define SP_WARN(...) SP_C_PRINTF(3, sp_c_category.name, __VA_ARGS__)
-#    define SP_ERROR(...) SP_C_PRINTF(4, sp_c_category.name, __VA_ARGS__)
-#    define SP_FATAL(...) SP_C_PRINTF(5, sp_c_category.name, __VA_ARGS__)
+#    define SP_TRACE(...) SP_C_PRINTF(0, SP_C_CATEGORY.name, __VA_ARGS__)
+#    define SP_DEBUG(...) SP_C_PRINTF(1, SP_C_CATEGORY.name, __VA_ARGS__)
+#    define SP_INFO(...) SP_C_PRINTF(2, SP_C_CATEGORY.name, __VA_ARGS__)
+#    define SP_WARN(...) SP_C_PRINTF(3, SP_C_CATEGORY.name, __VA_ARGS__)
+#    define SP_ERROR(...) SP_C_PRINTF(4, SP_C_CATEGORY.name, __VA_ARGS__)
+#    define SP_FATAL(...) SP_C_PRINTF(5, SP_C_CATEGORY.name, __VA_ARGS__)
 #    define SP_TRACEF(...) SP_TRACE(__VA_ARGS__)
 #    define SP_DEBUGF(...) SP_DEBUG(__VA_ARGS__)
 #    define SP_INFOF(...) SP_INFO(__VA_ARGS__)
@@ -131,7 +132,7 @@ __attribute__((format(printf, 1, 2), unused)) static inline void sp_c_check(cons
 #    define SP_C_NAMED(level, kind, names, ...)                                                              \
         do {                                                                                                 \
             SP_C_ASSERT_TEXT(SP_C_FIRST(__VA_ARGS__));                                                       \
-            SP_C_ON(level, kind, SP_C_LISTED_FIRST_NAME, sp_c_category.name, names, SP_C_FIRST(__VA_ARGS__), \
+            SP_C_ON(level, kind, SP_C_LISTED_FIRST_NAME, SP_C_CATEGORY.name, names, SP_C_FIRST(__VA_ARGS__), \
                     (void)SP_C_RECORD(kind, names, "", __VA_ARGS__))                                         \
         } while (0)
 
@@ -143,7 +144,7 @@ __attribute__((format(printf, 1, 2), unused)) static inline void sp_c_check(cons
 #    define SP_COUNTER(...) SP_C_COUNTER(#__VA_ARGS__, __VA_ARGS__, "", 0)
 #    define SP_C_COUNTER(names, text, value, unit, ...)                                            \
         do {                                                                                       \
-            SP_C_ON(1, SP_C_KIND_COUNTER, SP_C_LISTED_FIRST_NAME, sp_c_category.name, names, text, \
+            SP_C_ON(1, SP_C_KIND_COUNTER, SP_C_LISTED_FIRST_NAME, SP_C_CATEGORY.name, names, text, \
                     (void)SP_C_RECORD(SP_C_KIND_COUNTER, names, "" unit, text, value))             \
         } while (0)
 
@@ -154,7 +155,7 @@ __attribute__((format(printf, 1, 2), unused)) static inline void sp_c_check(cons
 #    define SP_C_SPAN(level, names, ...)                                                      \
         __extension__({                                                                       \
             sp_span sp_begun_ = {(struct sp_c_site*)0, 0};                                    \
-            SP_C_ON(level, SP_C_KIND_SPAN, SP_C_LISTED_FIRST_NAME, sp_c_category.name, names, \
+            SP_C_ON(level, SP_C_KIND_SPAN, SP_C_LISTED_FIRST_NAME, SP_C_CATEGORY.name, names, \
                     SP_C_FIRST(__VA_ARGS__), sp_begun_.site = sp_site_;                       \
                     sp_begun_.ticks = SP_C_RECORD(SP_C_KIND_SPAN, names, "", __VA_ARGS__))    \
             sp_begun_;                                                                        \
@@ -169,7 +170,7 @@ __attribute__((format(printf, 1, 2), unused)) static inline void sp_c_check(cons
 #    define SP_SCOPE_AT(level_name)                                                                        \
         SP_C_UNTIL_SCOPE_ENDS = __extension__({                                                            \
             sp_span sp_begun_ = {(struct sp_c_site*)0, 0};                                                 \
-            SP_C_ON(SP_C_LEVEL_##level_name, SP_C_KIND_SPAN, SP_C_LISTED_FUNCTION, sp_c_category.name, "", \
+            SP_C_ON(SP_C_LEVEL_##level_name, SP_C_KIND_SPAN, SP_C_LISTED_FUNCTION, SP_C_CATEGORY.name, "", \
                     "", sp_begun_.site = sp_site_;                                                         \
                     sp_begun_.ticks = SP_C_RECORD(SP_C_KIND_SPAN, (const char*)0, "", __func__))           \
             sp_begun_;                                                                                     \
@@ -194,7 +195,7 @@ __attribute__((format(printf, 1, 2), unused)) static inline void sp_c_check(cons
 #    define SP_ENABLED(level)                                                                           \
         __extension__({                                                                                 \
             bool sp_is_on_ = false;                                                                     \
-            SP_C_ON(SP_C_LEVEL_##level, SP_C_KIND_LOG, 0, sp_c_category.name, "", "", sp_is_on_ = true) \
+            SP_C_ON(SP_C_LEVEL_##level, SP_C_KIND_LOG, 0, SP_C_CATEGORY.name, "", "", sp_is_on_ = true) \
             sp_is_on_;                                                                                  \
         })
 

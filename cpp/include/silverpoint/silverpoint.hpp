@@ -54,13 +54,14 @@
 #endif
 
 // Declares a name for the scope it stands in: of a namespace, a class or a function, with or without a
-// semicolon behind it.
-#define SP_CATEGORY(name)                 \
-    using sp_category_ [[maybe_unused]] = \
+// semicolon behind it. A second one in the same scope is an error, as two files of a unity build may have it.
+// The long name tells in the compiler's message what to do.
+#define SP_CATEGORY(name)                                \
+    using SP_DETAIL_CATEGORY_OF_SCOPE [[maybe_unused]] = \
         ::silverpoint::detail::Category<::silverpoint::detail::FixedText(name)>;
 
 // The category of the nearest scope that has one. Where none has, the name is found through its argument.
-#define SP_DETAIL_CATEGORY sp_category_(::silverpoint::detail::Here{})
+#define SP_DETAIL_CATEGORY SP_DETAIL_CATEGORY_OF_SCOPE(::silverpoint::detail::Here{})
 
 // The address of the site of a tracepoint (an object of type `place`, in it `member`) if it is on, else null.
 // It comes without its type, which is hidden, and so cannot be that of a coroutine's variable. The site is a

@@ -47,6 +47,8 @@ accept 'SP_INFO("{} {:>5} {:.2f} {:x} {:s} {:?} {{}}", 1, "x", 2.5, 7u, true, st
 accept 'SP_INFO("{1} {0} {1}", 1, 2)'
 accept 'SP_INFO << "a" << 1 << std::vector<int>{1}'
 accept 'SP_EVENT("name", 1, std::string("x"))'
+accept 'SP_INFO("x")' 'SP_CATEGORY("one") SP_CATEGORY("one") namespace other { SP_CATEGORY("two") }'
+refuse only_one_SP_CATEGORY_in_a_scope 'SP_INFO("x")' 'SP_CATEGORY("one") SP_CATEGORY("two")'
 refuse template_has_more_placeholders_than_arguments 'SP_INFO("{} {}", 1)'
 refuse template_has_fewer_placeholders_than_arguments 'SP_INFO("{}", 1, 2)'
 refuse template_has_fewer_placeholders_than_arguments 'SP_INFO("{0} {0}", 1, 2)'

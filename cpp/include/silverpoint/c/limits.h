@@ -45,12 +45,12 @@ bool sp_c_passes_EVERY(uint64_t* last, int64_t milliseconds) SP_C_OWN;
     do {                                                                                                    \
         if (0) sp_c_check(SP_C_FIRST(__VA_ARGS__) SP_C_EACH(SP_C_CHECK_ARGUMENT, __VA_ARGS__));             \
         SP_C_ON(                                                                                            \
-            level, SP_C_KIND_PERCENT, 0, sp_c_category.name, "", SP_C_FIRST(__VA_ARGS__),                   \
+            level, SP_C_KIND_PERCENT, 0, SP_C_CATEGORY.name, "", SP_C_FIRST(__VA_ARGS__),                   \
             SP_C_WHEN(limit, value, (void)SP_C_RECORD(SP_C_KIND_PERCENT, (const char*)0, "", __VA_ARGS__))) \
     } while (0)
 #define SP_C_EVENT_LIMITED(limit, value, names, ...)                                                 \
     do {                                                                                             \
-        SP_C_ON(2, SP_C_KIND_EVENT, SP_C_LISTED_FIRST_NAME, sp_c_category.name, names,               \
+        SP_C_ON(2, SP_C_KIND_EVENT, SP_C_LISTED_FIRST_NAME, SP_C_CATEGORY.name, names,               \
                 SP_C_FIRST(__VA_ARGS__),                                                             \
                 SP_C_WHEN(limit, value, (void)SP_C_RECORD(SP_C_KIND_EVENT, names, "", __VA_ARGS__))) \
     } while (0)

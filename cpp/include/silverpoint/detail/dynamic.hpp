@@ -72,9 +72,9 @@ class SP_DETAIL_VISIBLE DynamicStream {
         return *this;
     }
     // The unit is a piece of its own.
-    template <detail::FixedText kUnit, class T>
-    SP_DETAIL_OWN DynamicStream& operator<<(const detail::Tagged<"unit", kUnit, T>& of) {
-        return *this << of.value << kUnit.text;
+    template <class Unit, class T>
+    SP_DETAIL_OWN DynamicStream& operator<<(const detail::InUnit<Unit, T>& of) {
+        return *this << of.value << Unit::text;
     }
     // Whether anything is recorded.
     SP_DETAIL_OWN explicit operator bool() const { return site_ != nullptr; }

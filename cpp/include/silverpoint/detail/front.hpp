@@ -7,6 +7,8 @@
 
 SP_DETAIL_BEGIN
 
+#define SP_DETAIL_CATEGORY_OF_SCOPE only_one_SP_CATEGORY_in_a_scope_others_in_a_namespace_class_or_block_
+
 // A category as a type, so that one declaration serves in every scope (SP_CATEGORY).
 struct Here {};
 
@@ -26,7 +28,7 @@ struct Category {
     constexpr operator const char*() const { return kText.text; }
 };
 
-constexpr const char* sp_category_(Here) { return ""; }
+constexpr const char* SP_DETAIL_CATEGORY_OF_SCOPE(Here) { return ""; }
 
 constexpr bool is_compiled(Level level, int least) { return static_cast<int>(level) >= least; }
 

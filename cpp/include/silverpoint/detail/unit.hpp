@@ -9,38 +9,62 @@
 
 SP_DETAIL_BEGIN
 
+// A text as a type. g++ hides a class that has an object as a template argument, as it hides our namespace.
+// It would warn of a coroutine whose frame holds such a class.
+template <char... kChars>
+struct SP_DETAIL_VISIBLE TextType {
+    SP_DETAIL_OWN static constexpr char text[] = {kChars..., 0};
+};
+template <FixedText kText, class At = std::make_index_sequence<sizeof(kText.text) - 1>>
+struct TextTypeFrom;
+template <FixedText kText, std::size_t... kAt>
+struct TextTypeFrom<kText, std::index_sequence<kAt...>> {
+    using type = TextType<kText.text[kAt]...>;
+};
+template <FixedText kText>
+using TextTypeOf = typename TextTypeFrom<kText>::type;
+
 // A value and what its site tells of it. Holds a reference to what is no number: good until the statement
 // ends.
-template <FixedText kKey, FixedText kText, class T>
+template <class Key, class Said, class T>
 struct SP_DETAIL_VISIBLE Tagged {
     T value;
 };
+template <class T>
+using InHex = Tagged<TextType<'h', 'e', 'x'>, TextType<>, T>;
+template <class Unit, class T>
+using InUnit = Tagged<TextType<'u', 'n', 'i', 't'>, Unit, T>;
 
-template <FixedText kKey, FixedText kText, class T>
-struct Codec<Tagged<kKey, kText, T>> {
-    using Inner = CodecOf<T>;
-    using Like = std::remove_cvref_t<T>;
-    using Of = Tagged<kKey, kText, T>;
-    static constexpr std::size_t fixed = Inner::fixed;
-    static constexpr bool kIsSteady = silverpoint::detail::kIsSteady<T>;
-    static constexpr void sign(Signer& out) {
-        out.add('@');
-        out.name(kKey.text);
-        out.add('=');
-        out.name(kText.text);
-        out.add(';');
-        Inner::sign(out);
-    }
-    static constexpr bool kIsFlat = silverpoint::detail::kIsFlat<Like>;
-    SP_DETAIL_HOT static constexpr std::size_t size(const Of& of) { return Fields<Like>::size(of.value); }
+// The codec of a holder that is packed like the value that it holds. Its signature is its own.
+template <class Holder, class Held>
+struct CodecOfHeld {
+    using Of = Holder;
+    static constexpr std::size_t fixed = CodecOf<Held>::fixed;
+    static constexpr bool kIsSteady = silverpoint::detail::kIsSteady<Held>;
+    static constexpr bool kIsFlat = silverpoint::detail::kIsFlat<Held>;
+    SP_DETAIL_HOT static constexpr std::size_t size(const Of& of) { return Fields<Held>::size(of.value); }
     SP_DETAIL_HOT static char* put(char* out, const Of& of)
         requires(kIsFlat)
     {
-        return Fields<Like>::put(out, of.value);
+        return Fields<Held>::put(out, of.value);
     }
     template <std::size_t kAfter, class Room>
     SP_DETAIL_HOT static char* walk(Room& room, char* out, const Of& of) {
-        return Within<Like>::template put<kAfter>(room, out, of.value);
+        return Within<Held>::template put<kAfter>(room, out, of.value);
+    }
+};
+
+template <class Key, class Said, class T>
+struct Codec<Tagged<Key, Said, T>> : CodecOfHeld<Tagged<Key, Said, T>, std::remove_cvref_t<T>> {
+    using Of = Tagged<Key, Said, T>;
+    using Like = std::remove_cvref_t<T>;
+    static constexpr void sign(Signer& out) {
+        out.add('@');
+        out.name(Key::text);
+        out.add('=');
+        out.name(Said::text);
+        out.add(';');
+        CodecOf<T>::sign(out);
     }
     // A stream that is held has no signature to put metadata in: hexadecimal numbers are text there, other
     // values say it themselves.
@@ -62,33 +86,33 @@ struct Codec<Tagged<kKey, kText, T>> {
     }
     // `unit=ms`
     static constexpr auto kJoined = [] {
-        std::array<char, sizeof(kKey.text) + sizeof(kText.text)> text{};
+        std::array<char, sizeof Key::text + sizeof Said::text> text{};
         std::size_t len = 0;
-        for (const char c : std::string_view(kKey.text)) text[len++] = c;
+        for (const char c : std::string_view(Key::text)) text[len++] = c;
         text[len++] = '=';
-        for (const char c : std::string_view(kText.text)) text[len++] = c;
+        for (const char c : std::string_view(Said::text)) text[len++] = c;
         return text;
     }();
     static constexpr std::string_view kSaid{kJoined.data()};
-    static constexpr bool kIsHex = std::string_view(kKey.text) == "hex";
+    static constexpr bool kIsHex = std::string_view(Key::text) == "hex";
 };
 
-template <FixedText kKey, FixedText kText, class T>
-struct Capture<Tagged<kKey, kText, T>> {
+template <class Key, class Said, class T>
+struct Capture<Tagged<Key, Said, T>> {
     using Inner = Capture<std::remove_cvref_t<T>>;
-    using type = Tagged<kKey, kText, typename Inner::type>;
-    SP_DETAIL_HOT static type of(const Tagged<kKey, kText, T>& of) { return {Inner::of(of.value)}; }
+    using type = Tagged<Key, Said, typename Inner::type>;
+    SP_DETAIL_HOT static type of(const Tagged<Key, Said, T>& of) { return {Inner::of(of.value)}; }
 };
-template <FixedText kKey, FixedText kText, class T>
-struct Passed<Tagged<kKey, kText, T>> {
-    using type = Tagged<kKey, kText, T>;
+template <class Key, class Said, class T>
+struct Passed<Tagged<Key, Said, T>> {
+    using type = Tagged<Key, Said, T>;
 };
 
-template <FixedText kKey, FixedText kText, class T>
-struct CutBefore<Tagged<kKey, kText, T>> {
+template <class Key, class Said, class T>
+struct CutBefore<Tagged<Key, Said, T>> {
     using Inner = CutBefore<std::remove_cvref_t<T>>;
     static constexpr bool kMayBe = Inner::kMayBe;
-    static constexpr bool is_cut(const Tagged<kKey, kText, T>& of) { return Inner::is_cut(of.value); }
+    static constexpr bool is_cut(const Tagged<Key, Said, T>& of) { return Inner::is_cut(of.value); }
 };
 
 // Bytes in memory: type `y`.
@@ -160,7 +184,7 @@ SP_DETAIL_HOT constexpr auto wrap_hex(T value) {
     } else {
         static_assert(HexSubject<T>::value,
                       "silverpoint: SP_HEX takes integers, enumerations, bytes, and ranges of integers");
-        return Tagged<"hex", "", T>{value};
+        return InHex<T>{value};
     }
 }
 template <class T>
@@ -175,18 +199,18 @@ SP_DETAIL_HOT constexpr auto wrap_hex(const T& value) {
     } else {
         static_assert(HexSubject<T>::value,
                       "silverpoint: SP_HEX takes integers, enumerations, bytes, and ranges of integers");
-        return Tagged<"hex", "", typename Passed<T>::type>{value};
+        return InHex<typename Passed<T>::type>{value};
     }
 }
 template <FixedText kUnit, class T>
     requires(Small<T>)
 SP_DETAIL_HOT constexpr auto wrap_unit(T value) {
-    return Tagged<"unit", kUnit, T>{value};
+    return InUnit<TextTypeOf<kUnit>, T>{value};
 }
 template <FixedText kUnit, class T>
     requires(!Small<T>)
 SP_DETAIL_HOT constexpr auto wrap_unit(const T& value) {
-    return Tagged<"unit", kUnit, typename Passed<T>::type>{value};
+    return InUnit<TextTypeOf<kUnit>, typename Passed<T>::type>{value};
 }
 template <class T>
 SP_DETAIL_HOT constexpr Secret wrap_secret(const T&) {
@@ -200,7 +224,7 @@ SP_DETAIL_HOT auto counted(T value) {
     if constexpr (sizeof(kUnit.text) == 1) {
         return value;
     } else {
-        return Tagged<"unit", kUnit, T>{value};
+        return InUnit<TextTypeOf<kUnit>, T>{value};
     }
 }
 

@@ -246,24 +246,9 @@ struct Looked {
 };
 
 template <class T, bool kQuote>
-struct Codec<Looked<T, kQuote>> {
-    using Of = Looked<T, kQuote>;
-    using Inner = CodecOf<typename QtCaptured<T>::type>;
-    static constexpr std::size_t fixed = Inner::fixed;
-    using Held = std::remove_cvref_t<typename QtCaptured<T>::type>;
-    static constexpr bool kIsSteady = silverpoint::detail::kIsSteady<Held>;
-    static constexpr bool kIsFlat = silverpoint::detail::kIsFlat<Held>;
+struct Codec<Looked<T, kQuote>>
+    : CodecOfHeld<Looked<T, kQuote>, std::remove_cvref_t<typename QtCaptured<T>::type>> {
     static constexpr void sign(Signer& out) { QtLook<T, kQuote>::sign(out); }
-    SP_DETAIL_HOT static std::size_t size(const Of& of) { return Fields<Held>::size(of.value); }
-    SP_DETAIL_HOT static char* put(char* out, const Of& of)
-        requires(kIsFlat)
-    {
-        return Fields<Held>::put(out, of.value);
-    }
-    template <std::size_t kAfter, class Room>
-    SP_DETAIL_HOT static char* walk(Room& room, char* out, const Of& of) {
-        return Within<Held>::template put<kAfter>(room, out, of.value);
-    }
 };
 
 // A value whose QDebug text is known: readers show the text, and the value is recorded too.
