@@ -1,9 +1,9 @@
 // Ways out of what glog's and spdlog's interfaces call, and threads that are cancelled while they log, flush,
 // start or stop: each thread ends as it would without a log, and what it had logged is there.
 #include <pthread.h>
-#include <setjmp.h>
 
 #include <atomic>
+#include <functional>
 #include <ranges>
 #include <silverpoint/glog.hpp>
 #include <silverpoint/spdlog.hpp>
@@ -11,76 +11,30 @@
 #include <thread>
 
 #include "support/logged.hpp"
+#include "support/ways.hpp"
 
 namespace {
 
-enum class Way { kThrow, kThreadExit, kCancel, kJump };
-constexpr Way kWays[] = {Way::kThrow, Way::kThreadExit, Way::kCancel, Way::kJump};
-thread_local sigjmp_buf back;
-
-[[noreturn]] void leave(Way way) {
-    switch (way) {
-        case Way::kThrow:
-            throw std::runtime_error("left");
-        case Way::kThreadExit:
-            pthread_exit(nullptr);
-        case Way::kCancel:
-            pthread_cancel(pthread_self());
-            pthread_testcancel();
-            break;
-        case Way::kJump:
-            siglongjmp(back, 1);
-    }
-    std::abort();
-}
+using ways::Way;
 
 struct Leaves {
     Way way;
-    int value() const { leave(way); }
-    friend std::ostream& operator<<(std::ostream& out, const Leaves& it) { leave(it.way), out.flush(); }
+    int value() const { return ways::leave(way); }
+    friend std::ostream& operator<<(std::ostream& out, const Leaves& it) { return out << it.value(); }
 };
 
-// A thread that runs it ten times in ten threads, or in one; whether it left each time.
 bool leaves_ten_times(Way way, const std::function<void()>& log) {
-    int left = 0;
-    const auto once = [&] {
-        if (way == Way::kThrow) {
-            try {
-                log();
-            } catch (const std::runtime_error&) {
-                ++left;
-            }
-        } else if (sigsetjmp(back, 1) == 0) {
-            log();
-        } else {
-            ++left;
-        }
-    };
-    if (way == Way::kThrow || way == Way::kJump) {
-        std::thread([&] {
-            for (int i = 0; i < 10; ++i) once();
-        }).join();
-        return left == 10;
-    }
-    for (int i = 0; i < 10; ++i) {
-        pthread_t thread;
-        const auto run = [](void* data) -> void* {
-            (*static_cast<const std::function<void()>*>(data))();
-            return data;
-        };
-        if (pthread_create(&thread, nullptr, run, const_cast<std::function<void()>*>(&log)) != 0)
-            return false;
-        void* result = nullptr;
-        pthread_join(thread, &result);
-        left += result == (way == Way::kCancel ? PTHREAD_CANCELED : nullptr) ? 1 : 0;
-    }
-    return left == 10;
+    bool left = true;
+    std::thread([&] {
+        for (int i = 0; i < 10; ++i) left &= ways::leaves(way, log);
+    }).join();
+    return left;
 }
 
 class UserCode : public LoggerTest {};
 
 TEST_F(UserCode, LeavesLinesOfSpdlog) {
-    for (const Way way : kWays) {
+    for (const Way way : ways::kForGood) {
         const std::string name = "spdlog" + std::to_string(static_cast<int>(way));
         auto logger = spdlog::basic_logger_mt(name, path(name));
         logger->set_pattern("%v");
@@ -113,7 +67,7 @@ TEST_F(UserCode, LeavesLinesOfGlog) {
         FLAGS_log_dir = directory_.string();
         google::InitGoogleLogging("ways");
         int failed = 0;
-        for (const Way way : kWays)
+        for (const Way way : ways::kForGood)
             if (!leaves_ten_times(way, [&] {
                     LOG(INFO) << "before";
                     LOG(INFO) << "value " << Leaves{way};

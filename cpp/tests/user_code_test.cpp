@@ -5,7 +5,6 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 
 #include <array>
 #include <atomic>
@@ -28,6 +27,7 @@
 #include <vector>
 
 #include "support/traced.hpp"
+#include "support/ways.hpp"
 
 namespace fickle {
 
@@ -268,32 +268,12 @@ TEST(Fickle, NeverMoreThanARecordMayHave) {
 
 // --- Ways out.
 
-enum class Way { kThrow, kThreadExit, kCancel, kJump, kFork };
-thread_local sigjmp_buf back;
+using ways::Way;
 
 struct Leaves {
     Way way;
     int leave() const {
-        switch (way) {
-            case Way::kThrow:
-                throw std::runtime_error("left");
-            case Way::kThreadExit:
-                pthread_exit(nullptr);
-            case Way::kCancel:
-                pthread_cancel(pthread_self());
-                pthread_testcancel();
-                break;
-            case Way::kJump:
-                siglongjmp(back, 1);
-            case Way::kFork:
-                if (const pid_t child = fork(); child == 0) {
-                    SP_INFO("child");
-                    _exit(0);
-                } else {
-                    waitpid(child, nullptr, 0);
-                }
-        }
-        return 7;
+        return ways::leave(way, [] { SP_INFO("child"); });
     }
     friend std::ostream& operator<<(std::ostream& out, const Leaves& it) { return out << it.leave(); }
 };
@@ -321,50 +301,20 @@ void leave_again_and_again(Way way, const Record& record) {
     traced::take();
     const std::uint64_t before = lost();
     constexpr int kTimes = 20;
-    std::vector<std::string> expected;
-    int done = 0;
-    const auto once = [&](int i) {
-        if (way == Way::kThrow) {
-            EXPECT_THROW(record(), std::runtime_error);
-        } else if (way != Way::kJump) {
-            record();
-        } else if (sigsetjmp(back, 1) == 0) {
-            record();
-            ADD_FAILURE() << "it came back";
-        }
-        SP_INFO("next {}", i);
-    };
-    if (way == Way::kThreadExit || way == Way::kCancel) {
+    std::thread([&] {
         for (int i = 0; i < kTimes; ++i) {
-            std::atomic<bool> came_back{false};
-            struct Run {
-                const Record& record;
-                std::atomic<bool>& came_back;
-            } run{record, came_back};
-            pthread_t thread;
-            ASSERT_EQ(pthread_create(
-                          &thread, nullptr,
-                          [](void* data) -> void* {
-                              struct Ends {  // what is recorded while the stack is unwound
-                                  ~Ends() { SP_INFO("ends"); }
-                              } ends;
-                              auto& it = *static_cast<Run*>(data);
-                              it.record();
-                              it.came_back = true;
-                              return nullptr;
-                          },
-                          &run),
-                      0);
-            pthread_join(thread, nullptr);
-            EXPECT_FALSE(came_back);
+            EXPECT_TRUE(ways::leaves(way, [&] {
+                struct Ends {  // what is recorded while the stack is unwound
+                    bool is_at_end;
+                    ~Ends() {
+                        if (is_at_end) SP_INFO("ends");
+                    }
+                } ends{ways::ends_thread(way)};
+                record();
+            }));
             SP_INFO("next {}", i);
-            ++done;
         }
-    } else {
-        std::thread([&] {
-            for (int i = 0; i < kTimes; ++i, ++done) once(i);
-        }).join();
-    }
+    }).join();
     int next = 0, ends = 0, made = 0;
     for (const Seen& one : traced::take()) {
         if (one.site.text == "ends") {
@@ -376,9 +326,8 @@ void leave_again_and_again(Way way, const Record& record) {
         }
         EXPECT_EQ(one.record.lane, 0u);
     }
-    EXPECT_EQ(done, kTimes);
     EXPECT_EQ(next, kTimes);
-    EXPECT_EQ(ends, way == Way::kThreadExit || way == Way::kCancel ? kTimes : 0);
+    EXPECT_EQ(ends, ways::ends_thread(way) ? kTimes : 0);
     EXPECT_EQ(made, way == Way::kFork ? kTimes : 0);
     EXPECT_EQ(lost(), before);
 }
@@ -447,24 +396,9 @@ TEST_P(WayOut, OfAContext) {
     });
 }
 
-const char* name_of(Way way) {
-    switch (way) {
-        case Way::kThrow:
-            return "Exception";
-        case Way::kThreadExit:
-            return "ThreadExit";
-        case Way::kCancel:
-            return "Cancelled";
-        case Way::kJump:
-            return "Jump";
-        case Way::kFork:
-            break;
-    }
-    return "Fork";
-}
 INSTANTIATE_TEST_SUITE_P(All, WayOut,
                          testing::Values(Way::kThrow, Way::kThreadExit, Way::kCancel, Way::kJump, Way::kFork),
-                         [](const testing::TestParamInfo<Way>& info) { return name_of(info.param); });
+                         [](const testing::TestParamInfo<Way>& info) { return ways::name_of(info.param); });
 
 // --- Records within records.
 
