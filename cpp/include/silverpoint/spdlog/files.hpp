@@ -73,12 +73,10 @@ class file_helper {
     }
     [[nodiscard]] const filename_t& filename() const { return path_; }
 
-    // mylog.txt: mylog and .txt. A name that only begins with a dot has no extension.
+    // mylog.txt: mylog and .txt.
     static std::tuple<filename_t, filename_t> split_by_extension(const filename_t& path) {
-        const std::size_t dot = path.rfind('.'), slash = path.rfind('/');
-        const std::size_t name = slash == filename_t::npos ? 0 : slash + 1;
-        if (dot == filename_t::npos || dot == 0 || dot + 1 == path.size() || dot <= name) return {path, {}};
-        return {path.substr(0, dot), path.substr(dot)};
+        const std::size_t end = extension_at_(path);
+        return {path.substr(0, end), path.substr(end)};
     }
 
   private:
@@ -94,15 +92,21 @@ class file_helper {
 
 namespace sinks {
 
-// log.txt: log_2026-11-26.txt
-struct daily_filename_calculator {
-    static filename_t calc_filename(const filename_t& path, const std::tm& now) {
-        const auto [name, extension] = details::file_helper::split_by_extension(path);
-        char date[64];
-        std::strftime(date, sizeof date, "_%Y-%m-%d", &now);
-        return name + date + extension;
-    }
-};
+namespace detail {
+
+// The date stands before the extension.
+inline filename_t dated_name(const filename_t& path, const char* format, const std::tm& now) {
+    const std::size_t end = details::extension_at_(path);
+    char date[64];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    std::strftime(date, sizeof date, format, &now);
+#pragma GCC diagnostic pop
+    return path.substr(0, end) + date + path.substr(end);
+}
+
+}  // namespace detail
+
 // log_%Y-%m-%d.txt, as strftime has it.
 struct daily_filename_format_calculator {
     static filename_t calc_filename(const filename_t& path, const std::tm& now) {
@@ -116,13 +120,16 @@ struct daily_filename_format_calculator {
         return made;
     }
 };
+// log.txt: log_2026-11-26.txt
+struct daily_filename_calculator {
+    static filename_t calc_filename(const filename_t& path, const std::tm& now) {
+        return detail::dated_name(path, "_%Y-%m-%d", now);
+    }
+};
 // log.txt: log_2026-11-26_07.txt
 struct hourly_filename_calculator {
     static filename_t calc_filename(const filename_t& path, const std::tm& now) {
-        const auto [name, extension] = details::file_helper::split_by_extension(path);
-        char date[64];
-        std::strftime(date, sizeof date, "_%Y-%m-%d_%H", &now);
-        return name + date + extension;
+        return detail::dated_name(path, "_%Y-%m-%d_%H", now);
     }
 };
 

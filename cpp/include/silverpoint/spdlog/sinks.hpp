@@ -64,7 +64,12 @@ inline thread_local bool is_giving_ = false;
 
 namespace details {
 struct log_msg;
+// Where the extension of a file's name begins, or it ends. A name that only begins with a dot has none.
+inline std::size_t extension_at_(const filename_t& path) {
+    const std::size_t dot = path.rfind('.'), name = path.rfind('/') + 1;
+    return dot == filename_t::npos || dot <= name || dot + 1 == path.size() ? path.size() : dot;
 }
+}  // namespace details
 class formatter;
 namespace sinks {
 class sink;
@@ -278,13 +283,10 @@ class rotating_file_sink_mt : public detail::file {
         settings_ +=
             "rotate-size = \"" + std::to_string(max_size) + "\"\nkeep = " + std::to_string(max_files) + "\n";
     }
-    // log.3.txt of log.txt; a name that begins with a dot has no extension.
+    // log.3.txt of log.txt.
     static filename_t calc_filename(const filename_t& path, std::size_t index) {
         if (index == 0) return path;
-        const std::size_t name = path.rfind('/') + 1;
-        const std::size_t dot = path.rfind('.');
-        const bool has_extension = dot != filename_t::npos && dot > name && dot + 1 < path.size();
-        const std::size_t end = has_extension ? dot : path.size();
+        const std::size_t end = details::extension_at_(path);
         return path.substr(0, end) + '.' + std::to_string(index) + path.substr(end);
     }
 
