@@ -207,14 +207,14 @@ fn int64_enabled(outputs: Outputs, tag: Tag, name: &str, value: i64) {
     if outputs.marker() {
         return int64_marked(outputs, tag, name, value);
     }
-    ring::record_words(&ring::COUNTER, tag, name, [value.cast_unsigned()]);
+    ring::record_words(&ring::COUNTER, tag, name, [value as u64]);
 }
 
 #[inline(never)]
 fn int64_marked(outputs: Outputs, tag: Tag, name: &str, value: i64) {
     kernel::write(b'C', &[name], Some(value));
     if outputs.ring() {
-        ring::record_words(&ring::COUNTER, tag, name, [value.cast_unsigned()]);
+        ring::record_words(&ring::COUNTER, tag, name, [value as u64]);
     }
 }
 
@@ -238,7 +238,7 @@ fn enabled(outputs: Outputs, letter: u8, names: &[&str], number: Option<i64>, ri
 
 /// A cookie as an id.
 fn id(cookie: i32) -> u64 {
-    u64::from(cookie.cast_unsigned())
+    u64::from(cookie as u32)
 }
 
 /// A stretch of time until it is dropped: made by [`scope`].

@@ -7,6 +7,8 @@
 
 use std::cell::{Cell, RefCell};
 
+use silverpoint::dynamic;
+
 /// Most bytes of a message: what Android writes, and what every kernel accepts in one piece.
 pub(crate) const MOST: usize = 1023;
 
@@ -110,7 +112,7 @@ impl<const N: usize> Message<N> {
     /// What would end the name or the line is made harmless: `|` becomes `/`, a control character a space.
     #[inline]
     fn name(&mut self, name: &str, most: usize) {
-        let size = if name.len() > most { name.floor_char_boundary(most) } else { name.len() };
+        let size = if name.len() > most { dynamic::floor_char_boundary(name, most) } else { name.len() };
         let from = &name.as_bytes()[..size];
         let Some(to) = self.bytes.get_mut(self.len..self.len + size) else { return };
         if size >= 16 && is_plain(from) {

@@ -108,10 +108,10 @@ fn describe<R>(
 #[inline(always)]
 fn named(kind: &Kind, tag: Tag, name: &str) -> Option<Registered> {
     let key = Key::new(kind, tag, name);
-    if let Some(known) = TABLE[key.place()].get()
-        && known.is(key, name)
-    {
-        return Some(known.site);
+    if let Some(known) = TABLE[key.place()].get() {
+        if known.is(key, name) {
+            return Some(known.site);
+        }
     }
     named_elsewhere(kind, tag, name)
 }
@@ -351,7 +351,7 @@ pub(crate) fn end() -> bool {
         };
         open.depth.set(depth);
         // (One comparison: neither nothing nor marked.)
-        if site.cast_signed() <= 0 {
+        if site as i32 <= 0 {
             return end_otherwise(site, begun, depth);
         }
         end_span(site, begun);

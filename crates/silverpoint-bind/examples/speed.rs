@@ -32,13 +32,13 @@ struct Order {
 fn orders(count: u64) -> Vec<Order> {
     let order = |id: u64| Order {
         id: id.wrapping_mul(0x9E37_79B9_7F4A_7C15),
-        side: if id.is_multiple_of(3) { Side::Sell } else { Side::Buy },
+        side: if id % 3 == 0 { Side::Sell } else { Side::Buy },
         price: (id % 100_000) as f64 * 0.37,
         quantity: (id % 1000) as u32,
         symbol: format!("SYM{}", id % 500),
-        note: id.is_multiple_of(4).then(|| "executed at \"market\" price".to_owned()),
+        note: (id % 4 == 0).then(|| "executed at \"market\" price".to_owned()),
         tags: vec!["retail".to_owned(), "limit".to_owned()],
-        at: id.is_multiple_of(2).then_some(Point { x: id as i32 % 1920, y: -(id as i32 % 1080) }),
+        at: (id % 2 == 0).then_some(Point { x: id as i32 % 1920, y: -(id as i32 % 1080) }),
     };
     (0..count).map(order).collect()
 }

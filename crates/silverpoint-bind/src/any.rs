@@ -51,8 +51,9 @@ impl Take for Any {
         let item = sink.into_bytes();
         // Writing cannot fail: what JSON cannot say is refused here. That is an integer of more than 1024 bytes.
         let may_be_large = item.len() > BIGNUM_MAX && item.iter().any(|byte| matches!(byte, 0xC2 | 0xC3));
-        if may_be_large && let Err(error) = copy(&mut CborSource::new(&item), &mut JsonSink::default()) {
-            return Err(source.error(at, error.found().to_owned(), error.expected().to_owned()));
+        if may_be_large {
+            copy(&mut CborSource::new(&item), &mut JsonSink::default())
+                .map_err(|error| source.error(at, error.found().to_owned(), error.expected().to_owned()))?;
         }
         Ok(Self(item))
     }

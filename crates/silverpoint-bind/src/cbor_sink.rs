@@ -108,7 +108,7 @@ impl Sink for CborSink {
     fn i64(&mut self, value: i64) {
         match u64::try_from(value) {
             Ok(value) => self.head(0, value),
-            Err(_) => self.head(1, !value.cast_unsigned()),
+            Err(_) => self.head(1, !(value as u64)),
         }
     }
 
@@ -119,9 +119,9 @@ impl Sink for CborSink {
 
     fn i128(&mut self, value: i128) {
         if value >= 0 {
-            return self.u128(value.cast_unsigned());
+            return self.u128(value as u128);
         }
-        let below = !value.cast_unsigned();
+        let below = !(value as u128);
         match u64::try_from(below) {
             Ok(below) => self.head(1, below),
             Err(_) => self.big(3, below),

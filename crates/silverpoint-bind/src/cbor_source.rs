@@ -340,12 +340,11 @@ impl Source for CborSource<'_> {
 
     #[inline]
     fn u64(&mut self, greatest: u64) -> Read<u64> {
-        if let Some((Integer::Positive(value), end)) = self.integer_at()?
-            && let Ok(value) = u64::try_from(value)
-            && value <= greatest
-        {
-            self.at = end;
-            return Ok(value);
+        if let Some((Integer::Positive(value), end)) = self.integer_at()? {
+            if value <= greatest.into() {
+                self.at = end;
+                return Ok(value as u64);
+            }
         }
         self.wrong(&format!("an integer from 0 to {greatest}"))
     }

@@ -7,11 +7,11 @@ use crate::{Error, Integer, Kind, Sink, Source};
 /// # Errors
 /// Those of the source. What was written then is unfinished.
 pub fn copy(source: &mut impl Source, sink: &mut impl Sink) -> Result<(), Error> {
-    if sink.takes_items()
-        && let Some(item) = source.item()?
-    {
-        sink.item(item);
-        return Ok(());
+    if sink.takes_items() {
+        if let Some(item) = source.item()? {
+            sink.item(item);
+            return Ok(());
+        }
     }
     match source.kind()? {
         Kind::Null => {
@@ -23,11 +23,11 @@ pub fn copy(source: &mut impl Source, sink: &mut impl Sink) -> Result<(), Error>
             sink.digits(source.digits()?);
         }
         Kind::Integer => {
-            if sink.takes_digits()
-                && let Some((is_negative, bytes)) = source.bignum()?
-            {
-                sink.digits(&decimal(is_negative, bytes));
-                return Ok(());
+            if sink.takes_digits() {
+                if let Some((is_negative, bytes)) = source.bignum()? {
+                    sink.digits(&decimal(is_negative, bytes));
+                    return Ok(());
+                }
             }
             match source.integer()? {
                 Integer::Negative(value) => sink.i128(value),

@@ -85,9 +85,8 @@ pub(crate) fn push_inner(out: &mut String, text: &str) {
     let bytes = text.as_bytes();
     let (mut done, mut at) = (0, 0);
     while at < bytes.len() {
-        if let Some(eight) = bytes[at..].first_chunk()
-            && !is_special(u64::from_le_bytes(*eight))
-        {
+        let is_plain = |eight: &[u8; 8]| !is_special(u64::from_le_bytes(*eight));
+        if bytes[at..].first_chunk().is_some_and(is_plain) {
             at += 8;
             continue;
         }

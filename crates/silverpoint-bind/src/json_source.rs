@@ -422,9 +422,8 @@ impl Source for JsonSource<'_> {
     #[inline]
     fn u64(&mut self, greatest: u64) -> Read<u64> {
         let from = self.at;
-        if let Some(Ok(value)) = self.short().map(u64::try_from)
-            && value <= greatest
-        {
+        let short = self.short().and_then(|value| u64::try_from(value).ok());
+        if let Some(value) = short.filter(|value| *value <= greatest) {
             return Ok(value);
         }
         self.at = from;

@@ -215,7 +215,7 @@ impl Put for Duration {
 impl Take for Duration {
     fn take<S: Source>(source: &mut S) -> Read<Self> {
         let nanoseconds = source.i64(0, i64::MAX)?;
-        Ok(Duration::from_nanos(nanoseconds.cast_unsigned()))
+        Ok(Duration::from_nanos(nanoseconds as u64))
     }
 }
 

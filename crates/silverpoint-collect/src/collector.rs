@@ -192,10 +192,10 @@ impl Collector {
         self.sink.stats.passes += 1;
         self.check_descriptors();
         self.discover();
-        if self.may_write()
-            && let Err(error) = self.sink.check_place()
-        {
-            self.fail(&error);
+        if self.may_write() {
+            if let Err(error) = self.sink.check_place() {
+                self.fail(&error);
+            }
         }
         if !self.may_write() {
             for session in &mut self.sessions {
@@ -255,11 +255,14 @@ impl Collector {
         if let Err(error) = self.sink.trace.reopen_if_closed() {
             self.fail(&error);
         }
-        let is_lost = |session: &mut Session| !session.observed.is_intact();
-        for session in self.sessions.extract_if(.., is_lost) {
-            self.watermarks.insert(session.observed.header().session_id, session.watermark);
-            self.watched[session.root].look_anew();
-        }
+        self.sessions.retain(|session| {
+            let is_lost = !session.observed.is_intact();
+            if is_lost {
+                self.watermarks.insert(session.observed.header().session_id, session.watermark);
+                self.watched[session.root].look_anew();
+            }
+            !is_lost
+        });
     }
 
     /// The next pass begins with the first ring of each session, wherever the last one stopped. Then
@@ -503,11 +506,14 @@ impl Collector {
         self.sink.flush(session)?;
         self.sink.stats.sessions_ended += 1;
         if self.remove_dead {
-            if let Some(root) = self.watched[session.root].root()
-                && let Err(error) = session.observed.remove(root)
-                && !matches!(error, ObserveError::Gone)
-            {
-                self.sink.messages.say(Some(session.name()), format!("it could not be removed: {error}"));
+            if let Some(root) = self.watched[session.root].root() {
+                match session.observed.remove(root) {
+                    Ok(_) | Err(ObserveError::Gone) => {}
+                    Err(error) => {
+                        let text = format!("it could not be removed: {error}");
+                        self.sink.messages.say(Some(session.name()), text);
+                    }
+                }
             }
         } else {
             session.observed.clear_intent()?;

@@ -307,7 +307,7 @@ fn read(
         }
         if oldest > from {
             let lost = oldest - from;
-            if lost >= len as u64 || !lost.is_multiple_of(8) {
+            if lost >= len as u64 || lost % 8 != 0 {
                 // All of it was overtaken: the next look begins where the producer has come to.
                 sink.batch.cancel(slot);
                 looked.is_unsettled = true;

@@ -474,13 +474,13 @@ fn shrink(session: &mut Session, active: &Active) -> Result<(), ObserveError> {
         release(session, ring)?;
     }
     // Rings that forget by themselves leave names of pieces behind.
-    if let Some(keep) = &mut session.keep
-        && keep.order.len() > 2 * keep.pieces + 1024
-    {
-        let mut order = std::mem::take(&mut keep.order);
-        order.retain(|(at, number)| ring_of(session, *at, *number).is_some());
-        if let Some(keep) = &mut session.keep {
-            keep.order = order;
+    if let Some(keep) = &mut session.keep {
+        if keep.order.len() > 2 * keep.pieces + 1024 {
+            let mut order = std::mem::take(&mut keep.order);
+            order.retain(|(at, number)| ring_of(session, *at, *number).is_some());
+            if let Some(keep) = &mut session.keep {
+                keep.order = order;
+            }
         }
     }
     Ok(())

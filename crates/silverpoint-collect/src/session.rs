@@ -372,11 +372,13 @@ impl Session {
             && self.anchor_at.is_some_and(|at| {
                 at.elapsed() >= ANCHOR_INTERVAL && sink.records_at.is_some_and(|records| records > at)
             });
-        if is_due && let Some(anchor) = self.observed.anchor_now() {
-            let mut payload = Vec::new();
-            push_anchor(&mut payload, &anchor);
-            sink.batch.push(BlockKind::ANCHORS, self.number, 0, &payload);
-            self.anchor_at = Some(Instant::now());
+        if is_due {
+            if let Some(anchor) = self.observed.anchor_now() {
+                let mut payload = Vec::new();
+                push_anchor(&mut payload, &anchor);
+                sink.batch.push(BlockKind::ANCHORS, self.number, 0, &payload);
+                self.anchor_at = Some(Instant::now());
+            }
         }
     }
 

@@ -86,12 +86,12 @@ fn find(intent: &Intent, trace: &TraceFile) -> io::Result<File> {
     // Somebody has given it another name.
     let mut entries = Dir::read_from(directory)?.take(MAX_ENTRIES);
     while let Some(entry) = entries.next().transpose()? {
-        if entry.ino() == intent.ino
-            && let Ok(fd) = rustix::fs::openat(directory, entry.file_name(), flags, Mode::empty())
-        {
-            let file = File::from(fd);
-            if is_it(&file) {
-                return Ok(file);
+        if entry.ino() == intent.ino {
+            if let Ok(fd) = rustix::fs::openat(directory, entry.file_name(), flags, Mode::empty()) {
+                let file = File::from(fd);
+                if is_it(&file) {
+                    return Ok(file);
+                }
             }
         }
     }

@@ -68,17 +68,12 @@ fn escape(out: &mut String, text: &str, harmless: u8) {
     let mut done = 0;
     let mut at = 0;
     while at < bytes.len() {
-        if let Some(word) = bytes[at..].first_chunk()
-            && is_plain(*word, harmless != QUOTE)
-        {
+        if bytes[at..].first_chunk().is_some_and(|word| is_plain(*word, harmless != QUOTE)) {
             at += 8;
             continue;
         }
         // The rest, when it is short: together with what is known to be harmless.
-        if bytes.len() - at < 8
-            && let Some(word) = bytes.last_chunk()
-            && is_plain(*word, harmless != QUOTE)
-        {
+        if bytes.len() - at < 8 && bytes.last_chunk().is_some_and(|word| is_plain(*word, harmless != QUOTE)) {
             break;
         }
         let class = CLASS[usize::from(bytes[at])];

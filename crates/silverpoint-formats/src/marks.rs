@@ -82,7 +82,7 @@ impl Marks {
     /// The value at this depth is written: applies its marks, and removes them. Units stand after values, but
     /// not after a missing one: only if they are wanted.
     pub(crate) fn close(&mut self, out: &mut String, depth: usize, units: bool, secret: &str) {
-        while let Some(mark) = self.list.pop_if(|mark| mark.depth >= depth) {
+        while let Some(mark) = self.list.last().filter(|mark| mark.depth >= depth) {
             match (mark.kind, mark.value) {
                 (Kind::Unit, _) if units => {
                     out.push(' ');
@@ -95,6 +95,7 @@ impl Marks {
                 _ => {}
             }
             self.texts.truncate(mark.text);
+            self.list.pop();
         }
     }
 
@@ -146,6 +147,6 @@ impl Marks {
 /// `1=read` as number and name.
 fn pair(text: &str) -> Option<(u64, &str)> {
     let (bits, name) = text.split_once('=')?;
-    let bits = bits.parse::<u64>().or_else(|_| bits.parse::<i64>().map(i64::cast_unsigned)).ok()?;
+    let bits = bits.parse::<u64>().or_else(|_| bits.parse::<i64>().map(|bits| bits as u64)).ok()?;
     Some((bits, name))
 }

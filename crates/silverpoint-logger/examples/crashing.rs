@@ -27,11 +27,11 @@ fn main() {
         [file, "storm", way, threads] => storm(file, way, threads.parse().unwrap()),
         [file, way] => {
             let mut config = config(file);
-            if way == "heap"
-                && let Some(crash) = &mut config.crash
-            {
-                // It may wait in vain.
-                crash.wait = Duration::from_secs(5);
+            if way == "heap" {
+                if let Some(crash) = &mut config.crash {
+                    // It may wait in vain.
+                    crash.wait = Duration::from_secs(5);
+                }
             }
             let (way, has_handler) = match way.strip_suffix("-without-handler") {
                 Some(way) => (way, false),
@@ -90,7 +90,7 @@ fn storm(file: &str, way: &str, threads: usize) {
                 for number in 0..MOST {
                     info!("thread {} number {}", thread, number);
                     mine.store(number + 1, Ordering::Release);
-                    if number.is_multiple_of(told_each) {
+                    if number % told_each == 0 {
                         let told: Vec<String> = TOLD[..threads]
                             .iter()
                             .map(|told| told.load(Ordering::Acquire).to_string())

@@ -43,10 +43,10 @@ fn main() {
             let mut out = std::io::stdout();
             for number in FLOOD {
                 info!("number {}", number);
-                if number.is_multiple_of(100) {
+                if number % 100 == 0 {
                     let _ = writeln!(out, "{number}").and_then(|()| out.flush());
                 }
-                if number > BURST && number.is_multiple_of(PACE) {
+                if number > BURST && number % PACE == 0 {
                     std::thread::sleep(Duration::from_millis(1));
                 }
             }
@@ -59,7 +59,7 @@ fn main() {
             let mut out = std::io::stdout();
             for number in 0..number(count) {
                 info!("number {}", number);
-                if number.is_multiple_of(100) {
+                if number % 100 == 0 {
                     let _ = writeln!(out, "{number}").and_then(|()| out.flush());
                 }
             }
@@ -608,7 +608,7 @@ fn traced_thread(thread: u64, count: u64) {
         let _span = span!("work", request);
         debug!("left out as well");
         warn!("thread {} number {}", thread, 2 * request + 1);
-        if thread == 0 && request.is_multiple_of(50) {
+        if thread == 0 && request % 50 == 0 {
             let _ = writeln!(out, "{}", 2 * request + 1).and_then(|()| out.flush());
         }
     }

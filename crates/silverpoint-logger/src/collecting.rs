@@ -129,10 +129,10 @@ impl Collecting {
 
     /// Changes the directives.
     fn record(&mut self, directives: &str) {
-        if let Some(collector) = &mut self.collector
-            && let Err(error) = collector.set_directives(directives)
-        {
-            say(format_args!("the directives cannot be changed to {directives:?}: {error}"));
+        if let Some(collector) = &mut self.collector {
+            if let Err(error) = collector.set_directives(directives) {
+                say(format_args!("the directives cannot be changed to {directives:?}: {error}"));
+            }
         }
         // Threads that wait for it need not wait for the end of a sleep.
         self.shared.change(|state| state.is_switching = state.directives.is_some());

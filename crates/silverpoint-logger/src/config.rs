@@ -237,10 +237,10 @@ fn resolved(path: &Path) -> Result<PathBuf, LoggerError> {
         if let Ok(real) = path.canonicalize() {
             return Ok(real);
         }
-        if let Some(parent) = path.parent().and_then(|parent| parent.canonicalize().ok())
-            && let Some(name) = path.file_name()
-        {
-            path = parent.join(name);
+        if let Some(parent) = path.parent().and_then(|parent| parent.canonicalize().ok()) {
+            if let Some(name) = path.file_name() {
+                path = parent.join(name);
+            }
         }
         // A file without a path of its own (a pipe behind `/dev/stdout`) keeps the caller's name.
         match std::fs::read_link(&path) {
@@ -550,10 +550,10 @@ impl Sink {
     /// with this log.
     #[must_use]
     pub fn compress(mut self, level: i32) -> Self {
-        if let To::File(file) = &mut self.to
-            && !file.is_trace
-        {
-            file.keep.compress = Some(Compression::Zstd(level.clamp(1, 22)));
+        if let To::File(file) = &mut self.to {
+            if !file.is_trace {
+                file.keep.compress = Some(Compression::Zstd(level.clamp(1, 22)));
+            }
         }
         self
     }
@@ -562,10 +562,10 @@ impl Sink {
     /// nothing else. Zstd is several times as fast, and its files are smaller.
     #[must_use]
     pub fn gzip(mut self, level: u32) -> Self {
-        if let To::File(file) = &mut self.to
-            && !file.is_trace
-        {
-            file.keep.compress = Some(Compression::Gzip(level.clamp(1, 9)));
+        if let To::File(file) = &mut self.to {
+            if !file.is_trace {
+                file.keep.compress = Some(Compression::Gzip(level.clamp(1, 9)));
+            }
         }
         self
     }
@@ -575,10 +575,10 @@ impl Sink {
     /// `app.2026-11-20T13.log`. For files of text and JSON.
     #[must_use]
     pub fn name_by_date(mut self) -> Self {
-        if let To::File(file) = &mut self.to
-            && !file.is_trace
-        {
-            file.keep.naming = Naming::Dates;
+        if let To::File(file) = &mut self.to {
+            if !file.is_trace {
+                file.keep.naming = Naming::Dates;
+            }
         }
         self
     }

@@ -195,8 +195,8 @@ impl Control {
         }
         let removed: Vec<usize> = left.into_iter().flatten().collect();
         for (sink, number) in current.config.sinks.iter().zip(&current.numbers) {
-            if let To::File(old) = &sink.to
-                && removed.contains(number)
+            let To::File(old) = &sink.to else { continue };
+            if removed.contains(number)
                 && added.iter().any(|new| matches!(&new.to, To::File(new) if new.path == old.path))
             {
                 let why = "one file cannot hold both lines and a trace; give the new sink another name";
@@ -209,9 +209,8 @@ impl Control {
             current.ending.retain(|(number, _)| !state.finished[*number]);
         }
         for sink in &added {
-            if let To::File(file) = &sink.to
-                && let Some((_, path)) = current.ending.iter().find(|(_, path)| *path == file.path)
-            {
+            let To::File(file) = &sink.to else { continue };
+            if let Some((_, path)) = current.ending.iter().find(|(_, path)| *path == file.path) {
                 return Err(LoggerError::StillEnding(path.clone()));
             }
         }
@@ -220,10 +219,10 @@ impl Control {
         let mut deliveries = Vec::new();
         for (at, sink) in added.into_iter().enumerate() {
             // Where only another directory may be written, the start has reported what that means.
-            if let To::File(file) = &sink.to
-                && new.spool.is_none()
-            {
-                self.spool.claim(&file.path)?;
+            if let To::File(file) = &sink.to {
+                if new.spool.is_none() {
+                    self.spool.claim(&file.path)?;
+                }
             }
             deliveries.push(Delivery::open(first + at, sink, &self.spool, Arc::clone(&self.shared))?);
         }

@@ -242,8 +242,10 @@ impl Delivery {
             }
             None => {}
         }
-        if is_reopened && let Err(error) = self.target.reopen() {
-            self.fail(&error);
+        if is_reopened {
+            if let Err(error) = self.target.reopen() {
+                self.fail(&error);
+            }
         }
         Next::GoOn
     }
@@ -440,26 +442,26 @@ impl Watcher for Shown<'_> {
         let skipped = self.met.skipped(trace, self.given_up);
         self.skipped += skipped;
         // A loss in their place, if nothing else has reported it.
-        if skipped > 0
-            && let Some((session_number, session)) = trace.sessions.iter().enumerate().next_back()
-            && let Some(stream) = session.streams.last()
-        {
-            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            self.event(&Event {
-                session,
-                session_number,
-                stream,
-                tid: session.pid,
-                thread_name: "",
-                context: None,
-                ticks: 0,
-                file: 0,
-                position: 0,
-                raw: &[],
-                is_backtrace: false,
-                wall_ns: i64::try_from(now.as_nanos()).unwrap_or(i64::MAX),
-                what: What::Loss { cause: SINK_FULL as u8, count: skipped, span_ns: 0 },
-            });
+        let last = trace.sessions.iter().enumerate().next_back();
+        if let Some((session_number, session)) = last.filter(|_| skipped > 0) {
+            if let Some(stream) = session.streams.last() {
+                let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+                self.event(&Event {
+                    session,
+                    session_number,
+                    stream,
+                    tid: session.pid,
+                    thread_name: "",
+                    context: None,
+                    ticks: 0,
+                    file: 0,
+                    position: 0,
+                    raw: &[],
+                    is_backtrace: false,
+                    wall_ns: i64::try_from(now.as_nanos()).unwrap_or(i64::MAX),
+                    what: What::Loss { cause: SINK_FULL as u8, count: skipped, span_ns: 0 },
+                });
+            }
         }
     }
 

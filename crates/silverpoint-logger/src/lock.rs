@@ -59,11 +59,11 @@ impl Lock {
     /// Tries to lock a file, and makes it if necessary. Does not wait.
     pub(crate) fn attempt(path: &Path) -> io::Result<Attempt> {
         let mut held = held();
-        if let Ok(found) = std::fs::symlink_metadata(path)
-            && held.as_ref().is_some_and(|held| held.contains(&key(&found)))
-        {
-            // Not even opened: closing it again would end the held lock.
-            return Ok(Attempt::Own);
+        if let Ok(found) = std::fs::symlink_metadata(path) {
+            if held.as_ref().is_some_and(|held| held.contains(&key(&found))) {
+                // Not even opened: closing it again would end the held lock.
+                return Ok(Attempt::Own);
+            }
         }
         let options = OpenOptions::new()
             .create(true)
@@ -135,12 +135,12 @@ impl Lock {
         let _held = held();
         let options =
             OpenOptions::new().read(true).write(true).custom_flags(OFlags::NOFOLLOW.bits() as i32).to_owned();
-        if let Ok(file) = options.open(&self.path)
-            && file.metadata().is_ok_and(|found| key(&found) == self.key)
-        {
-            let _ = fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive);
-            let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
-            self.file = Some(KeptFile::new(file));
+        if let Ok(file) = options.open(&self.path) {
+            if file.metadata().is_ok_and(|found| key(&found) == self.key) {
+                let _ = fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive);
+                let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
+                self.file = Some(KeptFile::new(file));
+            }
         }
     }
 

@@ -110,10 +110,10 @@ impl Logger {
             say(format_args!("{}: the list of its sinks cannot be written: {error}", spool.file().display()));
         }
         let logger = Self::launch(config, spool, Some(root()?), Some(Process::this()))?;
-        if let Some(options) = &crash
-            && !silverpoint_shm::crash::install(options)
-        {
-            say("there is no session, so crashes are not recorded");
+        if let Some(options) = &crash {
+            if !silverpoint_shm::crash::install(options) {
+                say("there is no session, so crashes are not recorded");
+            }
         }
         silverpoint_shm::crash::set_drain(|timeout_ms| {
             crate::crash::drain(timeout_ms);
@@ -158,10 +158,10 @@ impl Logger {
             drop(own_task);
             let Some((root, own)) = taken else {
                 drop((lent, sender));
-                if handed_over.recv().is_ok()
-                    && let Some(collecting) = thread.held.take_collecting()
-                {
-                    collecting.run(&thread);
+                if handed_over.recv().is_ok() {
+                    if let Some(collecting) = thread.held.take_collecting() {
+                        collecting.run(&thread);
+                    }
                 }
                 return;
             };

@@ -275,10 +275,10 @@ impl Reader<'_> {
         if let Some(value) = table.get("spool-size") {
             config.spool_bytes = self.parsed(value, "a size such as \"1G\"", units::size)?;
         }
-        if let Some(value) = table.get("crash")
-            && !self.boolean(value)?
-        {
-            config.crash = None;
+        if let Some(value) = table.get("crash") {
+            if !self.boolean(value)? {
+                config.crash = None;
+            }
         }
         if let Some(value) = table.get("crash-wait") {
             let wait = self.parsed(value, "a duration such as \"3s\"", units::duration)?;

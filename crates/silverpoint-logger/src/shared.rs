@@ -161,12 +161,11 @@ impl Shared {
             if state.has_collected {
                 self.place.retire();
             }
-            if let Some((request, flush)) = state.crash
-                && state.flush_collected >= flush
-                && state.flushed.iter().all(|done| *done >= flush)
-            {
-                state.crash = None;
-                self.place.answer(request);
+            if let Some((request, flush)) = state.crash {
+                if state.flush_collected >= flush && state.flushed.iter().all(|done| *done >= flush) {
+                    state.crash = None;
+                    self.place.answer(request);
+                }
             }
             result
         };

@@ -28,6 +28,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use silverpoint_shm::ending::await_end;
 use silverpoint_shm::observer::{ObservedSession, SessionName, list};
 use silverpoint_shm::root::Root;
+use silverpoint_wire::bytes::floor_char_boundary;
 
 use crate::config::{Config, Sink, To};
 use crate::error::{LoggerError, say};
@@ -263,18 +264,18 @@ impl Spool {
         }
         for sink in &mut config.sinks {
             // Sinks that the program added itself have their number already.
-            if let To::File(file) = &mut sink.to
-                && (is_said || sink.is_of_file)
-            {
-                let other = numbered(&file.path, self.number);
-                if is_said {
-                    say(format_args!(
-                        "{}: another process writes it; this one writes {}",
-                        file.path.display(),
-                        other.display()
-                    ));
+            if let To::File(file) = &mut sink.to {
+                if is_said || sink.is_of_file {
+                    let other = numbered(&file.path, self.number);
+                    if is_said {
+                        say(format_args!(
+                            "{}: another process writes it; this one writes {}",
+                            file.path.display(),
+                            other.display()
+                        ));
+                    }
+                    file.path = other;
                 }
-                file.path = other;
             }
         }
     }
@@ -470,7 +471,7 @@ fn short_name(log: &Path) -> OsString {
         return name.to_owned();
     }
     let text = name.to_string_lossy();
-    let mut short = OsString::from(&text[..text.floor_char_boundary(NAME_KEPT)]);
+    let mut short = OsString::from(&text[..floor_char_boundary(&text, NAME_KEPT)]);
     short.push(format!("-{:016x}", hash(Path::new(name))));
     short
 }
@@ -561,10 +562,10 @@ fn sweep(parent: &Path) {
             continue;
         }
         // Without a lock file it is just being made.
-        if entry.path().join("lock").exists()
-            && let Ok(Attempt::Taken(_lock)) = Lock::attempt(&entry.path().join("lock"))
-        {
-            let _ = remove_directory(&entry.path());
+        if entry.path().join("lock").exists() {
+            if let Ok(Attempt::Taken(_lock)) = Lock::attempt(&entry.path().join("lock")) {
+                let _ = remove_directory(&entry.path());
+            }
         }
     }
 }

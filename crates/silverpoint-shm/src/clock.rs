@@ -134,24 +134,33 @@ impl Instant {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use std::arch::x86_64::__cpuid;
+    use std::arch::x86_64::{__cpuid, CpuidResult};
+
+    fn cpuid(leaf: u32) -> CpuidResult {
+        // In Rust 1.85 it is an unsafe function.
+        #[allow(unused_unsafe)]
+        // SAFETY: every such processor has the instruction.
+        unsafe {
+            __cpuid(leaf)
+        }
+    }
 
     /// CPUID 0x8000_0007, EDX bit 8: constant rate, through all sleep states.
     pub(super) fn tsc_is_invariant() -> bool {
-        __cpuid(0x8000_0000).eax >= 0x8000_0007 && __cpuid(0x8000_0007).edx & (1 << 8) != 0
+        cpuid(0x8000_0000).eax >= 0x8000_0007 && cpuid(0x8000_0007).edx & (1 << 8) != 0
     }
 
     /// What the processor (leaf 0x15) or the hypervisor (leaf 0x4000_0010) says; 0 when neither does.
     pub(super) fn tsc_frequency() -> u64 {
-        if __cpuid(0).eax >= 0x15 {
-            let leaf = __cpuid(0x15);
+        if cpuid(0).eax >= 0x15 {
+            let leaf = cpuid(0x15);
             if leaf.eax != 0 && leaf.ebx != 0 && leaf.ecx != 0 {
                 return u64::from(leaf.ecx) * u64::from(leaf.ebx) / u64::from(leaf.eax);
             }
         }
-        let under_hypervisor = __cpuid(1).ecx & (1 << 31) != 0;
-        if under_hypervisor && __cpuid(0x4000_0000).eax >= 0x4000_0010 {
-            return u64::from(__cpuid(0x4000_0010).eax) * 1000;
+        let under_hypervisor = cpuid(1).ecx & (1 << 31) != 0;
+        if under_hypervisor && cpuid(0x4000_0000).eax >= 0x4000_0010 {
+            return u64::from(cpuid(0x4000_0010).eax) * 1000;
         }
         0
     }

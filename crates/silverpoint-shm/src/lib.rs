@@ -8,6 +8,7 @@
 //!  crash      why the process ends, and where: one record, made in a signal handler
 //!  ending     processes that are about to end, and what they still hold
 //!  exit       what is called when the process ends in order
+//!  lasting    references for constants
 //!  hangup     SIGHUP for who wants files opened anew, and as it was before when nobody does
 //!  probe      what this kernel and this process allow
 //!  observer   the collector's side: positions and data by pread, never through a map of a producer's file
@@ -33,6 +34,8 @@ pub mod exit;
 pub mod hangup;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod kept;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub mod lasting;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod lines;
 #[cfg(any(target_os = "linux", target_os = "android"))]

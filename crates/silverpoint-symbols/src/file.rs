@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
 use addr2line::{Context, demangle_auto};
+use flate2::bufread::ZlibDecoder;
 use gimli::{Dwarf, EndianArcSlice, RunTimeEndian, SectionId};
 use object::read::ReadCache;
-use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
+use object::{CompressedData, CompressionFormat, Object, ObjectSection, ObjectSymbol, SymbolKind};
 
 use crate::{Fault, Place};
 
@@ -77,12 +79,12 @@ impl File {
             return Vec::new();
         }
         let mut places = self.lines(address);
-        if places.last().is_none_or(|place| place.function.is_none())
-            && let Some(name) = self.symbol(address)
-        {
-            match places.last_mut() {
-                Some(place) => place.function = Some(name),
-                None => places.push(Place { function: Some(name), ..Place::default() }),
+        if places.last().is_none_or(|place| place.function.is_none()) {
+            if let Some(name) = self.symbol(address) {
+                match places.last_mut() {
+                    Some(place) => place.function = Some(name),
+                    None => places.push(Place { function: Some(name), ..Place::default() }),
+                }
             }
         }
         places
@@ -128,14 +130,30 @@ fn context<'d, R: object::ReadRef<'d>>(object: &object::File<'d, R>) -> Option<C
     if total == 0 || total > DEBUG_MAX || object.section_by_name(".debug_info").is_none() {
         return None;
     }
-    let load = |id: SectionId| -> Result<Slice, object::Error> {
+    let load = |id: SectionId| -> Result<Slice, ()> {
         let data = match object.section_by_name(id.name()) {
-            Some(section) => section.uncompressed_data()?,
+            Some(section) => section.compressed_data().ok().and_then(data).ok_or(())?,
             None => Cow::Borrowed([].as_slice()),
         };
         Ok(Slice::new(Arc::from(&*data), endian))
     };
     Context::from_dwarf(Dwarf::load(load).ok()?).ok()
+}
+
+/// The data of a section as it was before it was compressed. (`object` would bring a second zstd for that, which needs a newer Rust.)
+fn data(section: CompressedData<'_>) -> Option<Cow<'_, [u8]>> {
+    let from: Box<dyn Read + '_> = match section.format {
+        CompressionFormat::None => return Some(Cow::Borrowed(section.data)),
+        CompressionFormat::Zlib => Box::new(ZlibDecoder::new(section.data)),
+        CompressionFormat::Zstandard => Box::new(zstd::Decoder::with_buffer(section.data).ok()?),
+        _ => return None,
+    };
+    let size = section.uncompressed_size;
+    let mut data = Vec::new();
+    data.try_reserve_exact(size.try_into().ok()?).ok()?;
+    // One byte more, so that a size that is too small is noticed.
+    from.take(size.saturating_add(1)).read_to_end(&mut data).ok()?;
+    (data.len() as u64 == size).then_some(Cow::Owned(data))
 }
 
 fn symbols<'d, R: object::ReadRef<'d>>(object: &object::File<'d, R>) -> Vec<Symbol> {
@@ -204,5 +222,31 @@ mod tests {
             }
         }
         fs::remove_file(damaged).unwrap();
+    }
+    #[test]
+    fn compressed_sections_are_read() {
+        let plain = b"debug information, ".repeat(100);
+        let mut zlib = Vec::new();
+        flate2::bufread::ZlibEncoder::new(&*plain, Default::default()).read_to_end(&mut zlib).unwrap();
+        let zstd = zstd::encode_all(&*plain, 1).unwrap();
+        for (format, bytes) in [
+            (CompressionFormat::None, &plain),
+            (CompressionFormat::Zlib, &zlib),
+            (CompressionFormat::Zstandard, &zstd),
+        ] {
+            let of_size = |data, size| self::data(CompressedData { format, data, uncompressed_size: size });
+            let size = plain.len() as u64;
+            assert_eq!(of_size(bytes, size).unwrap(), plain, "{format:?}");
+            if format != CompressionFormat::None {
+                for wrong in [0, size - 1, size + 1, u64::MAX] {
+                    assert_eq!(of_size(bytes, wrong), None, "{format:?} with a size of {wrong}");
+                }
+                assert_eq!(of_size(&bytes[..bytes.len() / 2], size), None, "half of {format:?}");
+            }
+        }
+        assert_eq!(
+            data(CompressedData { format: CompressionFormat::Unknown, data: &plain, uncompressed_size: 9 }),
+            None
+        );
     }
 }

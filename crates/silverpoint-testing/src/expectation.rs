@@ -255,13 +255,13 @@ impl Wanted {
             |f| ends_with_parts(function, f, "::"),
             |f| format!("the function is {function}, not {f}"),
         );
-        if let Some(span) = &self.within
-            && !record.within().contains(span)
-        {
-            all.push(match record.within() {
-                [] => format!("it is not within {span}, nor within any span"),
-                spans => format!("it is not within {span}, but within {}", spans.join(" > ")),
-            });
+        if let Some(span) = &self.within {
+            if !record.within().contains(span) {
+                all.push(match record.within() {
+                    [] => format!("it is not within {span}, nor within any span"),
+                    spans => format!("it is not within {span}, but within {}", spans.join(" > ")),
+                });
+            }
         }
         for (name, expected) in &self.fields {
             match record.field(name) {

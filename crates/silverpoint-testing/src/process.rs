@@ -208,10 +208,10 @@ impl Process {
     fn held(&mut self) -> Result<HashSet<u32>, ObserveError> {
         let mut held = HashSet::new();
         self.each_ring(|_, slice, look| {
-            if let Look::Ring(ring) = look
-                && ring.valid_range(slice.size as usize).is_ok_and(|(from, to)| from < to)
-            {
-                held.insert(ring.stream);
+            if let Look::Ring(ring) = look {
+                if ring.valid_range(slice.size as usize).is_ok_and(|(from, to)| from < to) {
+                    held.insert(ring.stream);
+                }
             }
             Ok(())
         })?;
@@ -246,11 +246,10 @@ impl Process {
             sites_next,
             |_| true,
             |site| {
-                if site.is_complete
-                    && !sites.contains_key(&site.id())
-                    && let Some(Ok((description, _))) = site.description.map(SiteDescription::decode)
-                {
-                    found.push((site.id(), Arc::new(Site::new(description))));
+                if site.is_complete && !sites.contains_key(&site.id()) {
+                    if let Some(Ok((description, _))) = site.description.map(SiteDescription::decode) {
+                        found.push((site.id(), Arc::new(Site::new(description))));
+                    }
                 }
             },
         )?;

@@ -103,10 +103,11 @@ fn list<'r>(out: &mut String, records: impl ExactSizeIterator<Item = &'r Record>
 fn list_nearest(out: &mut String, wanted: &Wanted, named: &[&Record], is_by_message: bool) {
     let mut ranked: Vec<(usize, Vec<String>)> =
         named.iter().enumerate().map(|(at, record)| (at, wanted.differences(record))).collect();
-    if is_by_message && let Some(message) = &wanted.message {
-        ranked.sort_by_key(|(at, _)| distance(message, named[*at].message()));
-    } else {
-        ranked.sort_by_key(|(_, differences)| differences.len());
+    match &wanted.message {
+        Some(message) if is_by_message => {
+            ranked.sort_by_key(|(at, _)| distance(message, named[*at].message()));
+        }
+        _ => ranked.sort_by_key(|(_, differences)| differences.len()),
     }
     let more = ranked.len().saturating_sub(MOST);
     ranked.truncate(MOST);

@@ -22,6 +22,7 @@ use std::fmt::{self, Write as _};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use silverpoint::dynamic;
 use silverpoint_atrace::kernel;
 use tracing_core::field::{Field, Visit};
 use tracing_core::span::{Attributes, Id, Record};
@@ -208,7 +209,8 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
             let Some(place) = all.iter().rposition(of) else { return };
             all[place].was_left = true;
             // What has begun ends, even if it was switched off since.
-            while all.pop_if(|innermost| innermost.was_left).is_some() {
+            while all.last().is_some_and(|innermost| innermost.was_left) {
+                all.pop();
                 kernel::end();
             }
         });
@@ -233,7 +235,7 @@ struct Bounded(String);
 impl fmt::Write for Bounded {
     fn write_str(&mut self, more: &str) -> fmt::Result {
         let room = MOST.saturating_sub(self.0.len());
-        self.0.push_str(&more[..more.floor_char_boundary(room)]);
+        self.0.push_str(&more[..dynamic::floor_char_boundary(more, room)]);
         if more.len() > room { Err(fmt::Error) } else { Ok(()) }
     }
 }
@@ -274,7 +276,7 @@ impl SpanText {
         for (_, range) in &mut self.values[place + 1..] {
             *range = range.start - before.end + end..range.end - before.end + end;
         }
-        let whole = self.text.0.floor_char_boundary(MOST);
+        let whole = dynamic::floor_char_boundary(&self.text.0, MOST);
         self.text.0.truncate(whole);
         self.values.retain(|(_, range)| range.start <= whole);
         if let Some((_, last)) = self.values.last_mut() {

@@ -236,10 +236,10 @@ impl Callsite {
         let is_first = fields.is_empty() || self.plan_of(role).is_some_and(|plan| plan.get().is_none());
         let id = Some(self.register(role, &description, is_first)).filter(|id| *id != 0)?;
         let id = self.shapes.add(marks, id)?;
-        if let Some(expected) = self.plan_of(role)
-            && let Some(plan) = Plan::new(fields, id)
-        {
-            let _ = expected.get_or(|| plan);
+        if let Some(expected) = self.plan_of(role) {
+            if let Some(plan) = Plan::new(fields, id) {
+                let _ = expected.get_or(|| plan);
+            }
         }
         if role == Role::Begin {
             if self.meta.fields().is_empty() && !self.is_async() {

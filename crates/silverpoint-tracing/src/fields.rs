@@ -176,7 +176,7 @@ macro_rules! numbers {
         impl Visit for $visitor<'_> {
             #[inline]
             fn record_i64(&mut self, field: &Field, value: i64) {
-                self.put(field, b'l', value.cast_unsigned());
+                self.put(field, b'l', value as u64);
             }
             #[inline]
             fn record_u64(&mut self, field: &Field, value: u64) {

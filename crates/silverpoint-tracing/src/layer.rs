@@ -113,10 +113,10 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
             let parent = attributes.parent().and_then(|parent| self.own(parent, &context));
             spans::new_of(attributes, parent.unwrap_or(0))
         };
-        if let Some(made) = made
-            && !owned::put(self.number, id.into_u64(), made.into_u64())
-        {
-            keep(self.number, id, made.into_u64(), &context);
+        if let Some(made) = made {
+            if !owned::put(self.number, id.into_u64(), made.into_u64()) {
+                keep(self.number, id, made.into_u64(), &context);
+            }
         }
     }
 

@@ -42,7 +42,7 @@ impl Short {
     }
 
     fn set(&mut self, text: &str) {
-        let text = &text[..text.floor_char_boundary(LONGEST)];
+        let text = &text[..dynamic::floor_char_boundary(text, LONGEST)];
         self.bytes[..text.len()].copy_from_slice(text.as_bytes());
         self.len = text.len();
     }

@@ -6,7 +6,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use silverpoint::dynamic;
+use silverpoint::dynamic::{self, Lasting};
 
 use crate::slots::{NOBODY, Slot};
 use crate::thread;
@@ -89,7 +89,7 @@ impl What {
 /// A frame, each part for itself.
 struct Place {
     id: Cell<u64>,
-    slot: Cell<&'static Slot>,
+    slot: Cell<Lasting<Slot>>,
     begun: Cell<u64>,
     what: Cell<What>,
 }
@@ -98,7 +98,7 @@ impl Place {
     const fn new() -> Self {
         Self {
             id: Cell::new(0),
-            slot: Cell::new(&NOBODY),
+            slot: Cell::new(Lasting::new(&NOBODY)),
             begun: Cell::new(0),
             what: Cell::new(What::NOTHING),
         }
@@ -106,13 +106,18 @@ impl Place {
 
     #[inline(always)]
     fn get(&self) -> Frame {
-        Frame { id: self.id.get(), slot: self.slot.get(), begun: self.begun.get(), what: self.what.get() }
+        Frame {
+            id: self.id.get(),
+            slot: self.slot.get().get(),
+            begun: self.begun.get(),
+            what: self.what.get(),
+        }
     }
 
     #[inline(always)]
     fn set(&self, frame: Frame) {
         self.id.set(frame.id);
-        self.slot.set(frame.slot);
+        self.slot.set(Lasting::new(frame.slot));
         self.begun.set(frame.begun);
         self.what.set(frame.what);
     }

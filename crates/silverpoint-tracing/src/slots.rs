@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use silverpoint::dynamic::{self, Encoder, FEW_WORDS, Published};
+use silverpoint::dynamic::{self, Encoder, FEW_WORDS, Lasting, Published};
 
 use crate::free::Free;
 
@@ -113,10 +113,10 @@ impl Slot {
         for word in &self.fields[..whole] {
             encoder.u64(word.load(Ordering::Relaxed));
         }
-        if let Some(last) = self.fields.get(whole)
-            && !len.is_multiple_of(8)
-        {
-            encoder.raw(&last.load(Ordering::Relaxed).to_le_bytes()[..len % 8]);
+        if let Some(last) = self.fields.get(whole) {
+            if len % 8 != 0 {
+                encoder.raw(&last.load(Ordering::Relaxed).to_le_bytes()[..len % 8]);
+            }
         }
     }
 
@@ -210,9 +210,8 @@ impl Mine {
 
     fn pop(&mut self) -> Option<u32> {
         if self.len == 0 {
-            while self.len < KEPT / 2
-                && let Some(number) = fetch()
-            {
+            while self.len < KEPT / 2 {
+                let Some(number) = fetch() else { break };
                 self.slots[self.len] = number;
                 self.len += 1;
             }
@@ -277,7 +276,7 @@ pub(crate) fn claim_last(thread: &Thread, callsite: u32, parent: u64) -> Option<
         return None;
     }
     thread.free.set(NONE);
-    live(thread, number, thread.free_slot.get(), callsite, parent)
+    live(thread, number, thread.free_slot.get().get(), callsite, parent)
 }
 
 /// Any slot. `None` when there are more than 200 million spans.
@@ -311,7 +310,7 @@ fn live(
     slot.life.store(generation | 1, Ordering::Release);
     let id = NonZeroU64::new(generation | u64::from(number))?;
     thread.found.set(id.get());
-    thread.found_slot.set(slot);
+    thread.found_slot.set(Lasting::new(slot));
     Some((id, slot))
 }
 
@@ -342,7 +341,8 @@ fn may_keep() {
 #[inline(always)]
 pub(crate) fn get(id: u64) -> Option<&'static Slot> {
     thread::with(|thread| {
-        let slot = if thread.found.get() == id { thread.found_slot.get() } else { look_for(thread, id)? };
+        let slot =
+            if thread.found.get() == id { thread.found_slot.get().get() } else { look_for(thread, id)? };
         slot.is(id).then_some(slot)
     })
 }
@@ -351,7 +351,7 @@ pub(crate) fn get(id: u64) -> Option<&'static Slot> {
 fn look_for(thread: &Thread, id: u64) -> Option<&'static Slot> {
     let slot = at(id as u32)?;
     thread.found.set(id);
-    thread.found_slot.set(slot);
+    thread.found_slot.set(Lasting::new(slot));
     Some(slot)
 }
 
@@ -366,7 +366,7 @@ pub(crate) fn keeps_last(thread: &Thread) -> bool {
 pub(crate) fn keep_last(thread: &Thread, id: u64, slot: &'static Slot) {
     slot.life.store(((id >> 32) + 1) << 32, Ordering::Release);
     thread.free.set(id as u32);
-    thread.free_slot.set(slot);
+    thread.free_slot.set(Lasting::new(slot));
 }
 
 /// Gives a slot back that nobody has any more.

@@ -285,7 +285,7 @@ fn keep(callsite: &Callsite, slot: &Slot, arguments: &mut Arguments, marks: &Mar
 #[inline(always)]
 pub(crate) fn enter(id: u64) {
     thread::with(|thread| {
-        let slot = thread.found_slot.get();
+        let slot = thread.found_slot.get().get();
         if thread.pending.get() != id || thread.found.get() != id || !is_here(thread, id, slot) {
             return enter_otherwise(id);
         }
@@ -545,7 +545,7 @@ pub(crate) fn hold(id: u64) {
 #[inline(always)]
 pub(crate) fn let_go(id: u64) -> bool {
     thread::with(|thread| {
-        let slot = thread.found_slot.get();
+        let slot = thread.found_slot.get().get();
         let is_last = thread.found.get() == id
             && thread.left.get() == id
             && slot.is_alone(id)

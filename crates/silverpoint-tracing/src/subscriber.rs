@@ -49,9 +49,7 @@ impl Subscriber {
     /// Whether this subscriber ever wants it.
     fn admits(&self, meta: &Metadata<'_>) -> bool {
         #[cfg(feature = "layer")]
-        if let Some(targets) = &self.targets
-            && !targets.would_enable(meta.target(), meta.level())
-        {
+        if self.targets.as_ref().is_some_and(|targets| !targets.would_enable(meta.target(), meta.level())) {
             return false;
         }
         self.most.is_none_or(|most| *meta.level() <= most)

@@ -2,6 +2,8 @@
 
 use std::cell::Cell;
 
+use silverpoint::dynamic::Lasting;
+
 use crate::open::Open;
 use crate::slots::{NOBODY, Slot};
 
@@ -15,10 +17,10 @@ pub(crate) struct Thread {
     pub(crate) left: Cell<u64>,
     /// The span that was looked for last, and its slot.
     pub(crate) found: Cell<u64>,
-    pub(crate) found_slot: Cell<&'static Slot>,
+    pub(crate) found_slot: Cell<Lasting<Slot>>,
     /// The slot that was given back last: its number, or [`NONE`], or [`CLOSED`]. Where spans follow each other, they all live there.
     pub(crate) free: Cell<u32>,
-    pub(crate) free_slot: Cell<&'static Slot>,
+    pub(crate) free_slot: Cell<Lasting<Slot>>,
 }
 
 /// [`Thread::free`]: there is none.
@@ -33,9 +35,9 @@ thread_local! {
             pending: Cell::new(0),
             left: Cell::new(0),
             found: Cell::new(0),
-            found_slot: Cell::new(&NOBODY),
+            found_slot: Cell::new(Lasting::new(&NOBODY)),
             free: Cell::new(CLOSED),
-            free_slot: Cell::new(&NOBODY),
+            free_slot: Cell::new(Lasting::new(&NOBODY)),
         }
     };
 }

@@ -1,4 +1,4 @@
-//! Little-endian reads that cannot fail by panicking: `None` beyond the end.
+//! Little-endian reads that cannot fail by panicking: `None` beyond the end. And where a text may be cut.
 
 /// The `N` bytes at `at`.
 #[inline]
@@ -22,4 +22,33 @@ readers!(u16_at: u16, u32_at: u32, u64_at: u64);
 #[inline]
 pub const fn round_up_8(size: usize) -> usize {
     (size + 7) & !7
+}
+
+/// The last boundary of characters of `text` that is not beyond `at`. (The standard library has this function since Rust 1.91.)
+#[inline]
+pub const fn floor_char_boundary(text: &str, mut at: usize) -> usize {
+    let bytes = text.as_bytes();
+    if at >= bytes.len() {
+        return bytes.len();
+    }
+    // A byte within a character is 0b10xx_xxxx.
+    while at > 0 && bytes[at] & 0xC0 == 0x80 {
+        at -= 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_between_characters() {
+        let text = "a\u{E4}\u{20AC}\u{1F600}z";
+        for at in 0..text.len() + 3 {
+            let last = (0..=at).rfind(|at| text.is_char_boundary(*at));
+            assert_eq!(Some(floor_char_boundary(text, at)), last, "at {at}");
+        }
+        assert_eq!(floor_char_boundary("", 7), 0);
+    }
 }

@@ -199,7 +199,7 @@ fn parse_piece(piece: &str) -> Parsed<'_> {
     }
     let line = target.rsplit_once(':').filter(|(file, _)| is_file(file));
     let is_category = !target.ends_with("()") && line.is_none() && !is_file(target);
-    if is_category && let Some(bad) = target.find(['[', ']', '{', '}']) {
+    if let Some(bad) = target.find(['[', ']', '{', '}']).filter(|_| is_category) {
         return Err((start + bad, NO_BRACKETS));
     }
     let threshold = match level {

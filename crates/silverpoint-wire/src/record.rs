@@ -138,7 +138,7 @@ fn read(rest: &[u8], offset: usize) -> Result<Record<'_>, RecordErrorKind> {
     };
     let size = word & SIZE_MASK;
     let least = if site == PAD { PAD_MIN } else { HEADER_SIZE };
-    if !size.is_multiple_of(8) || (size as usize) < least {
+    if size % 8 != 0 || (size as usize) < least {
         return Err(RecordErrorKind::Size(size));
     }
     let body = rest.get(..size as usize).ok_or(RecordErrorKind::Beyond(size))?;

@@ -203,10 +203,7 @@ impl<'a, R: ReadAt + ?Sized> Scanner<'a, R> {
             while let Some(next) = chunk[offset..len].iter().position(|byte| *byte == SYNC[0]) {
                 offset += next;
                 let candidate = from + offset as u64;
-                if chunk[offset..len].starts_with(&SYNC)
-                    && let Ok(header) = self.header_at(candidate)?
-                    && (self.continues(at, candidate, &header) || self.begins_a_file(candidate, &header)?)
-                {
+                if chunk[offset..len].starts_with(&SYNC) && self.goes_on(at, candidate)? {
                     return Ok(Ok(candidate));
                 }
                 offset += 1;
@@ -224,10 +221,16 @@ impl<'a, R: ReadAt + ?Sized> Scanner<'a, R> {
         }
     }
 
+    /// Whether a block that the search may end with lies at `candidate`.
+    fn goes_on(&mut self, at: u64, candidate: u64) -> Result<bool, R::Error> {
+        let Ok(header) = self.header_at(candidate)? else { return Ok(false) };
+        Ok(self.continues(at, candidate, &header) || self.begins_a_file(candidate, &header)?)
+    }
+
     /// Whether a block found after one at `at` may be a later one of the same file. Blocks of a file begin at
     /// multiples of 8 from its first byte.
     fn continues(&self, at: u64, candidate: u64, header: &BlockHeader) -> bool {
-        (candidate - at).is_multiple_of(8) && self.last_sequence.is_none_or(|last| header.sequence > last)
+        (candidate - at) % 8 == 0 && self.last_sequence.is_none_or(|last| header.sequence > last)
     }
 
     /// Whether a file begins here that was joined to one before it, which may have been cut at any byte. The payload must agree: an *index* block has the same header in its own.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::bytes::{round_up_8, u16_at, u32_at, u64_at};
+use crate::bytes::{floor_char_boundary, round_up_8, u16_at, u32_at, u64_at};
 use crate::directive::SiteFacts;
 use crate::layout::site::{FIXED_SIZE, PENDING, PERCENT, SIZE_MAX};
 use crate::level::{Kind, Level};
@@ -49,7 +49,7 @@ struct Borrowed<'a> {
 impl<'a> Borrowed<'a> {
     fn read(bytes: &'a [u8]) -> Result<Borrowed<'a>, SiteError> {
         let size = u32_at(bytes, 0).ok_or(SiteError::Truncated)? as usize;
-        if !size.is_multiple_of(8) || !(FIXED_SIZE..=SIZE_MAX).contains(&size) {
+        if size % 8 != 0 || !(FIXED_SIZE..=SIZE_MAX).contains(&size) {
             return Err(SiteError::Size);
         }
         let bytes = bytes.get(..size).ok_or(SiteError::Truncated)?;
@@ -213,7 +213,7 @@ pub const fn fnv1a64(bytes: &[u8]) -> u64 {
 
 /// The longest start of `text` that has at most `max` bytes and ends at a character boundary.
 fn cut(text: &str, max: usize) -> &str {
-    &text[..text.floor_char_boundary(max)]
+    &text[..floor_char_boundary(text, max)]
 }
 
 #[cfg(test)]

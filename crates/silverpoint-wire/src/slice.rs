@@ -134,8 +134,7 @@ impl RingHeader {
             && (self.data_at as usize)
                 .checked_add(self.capacity as usize)
                 .is_some_and(|end| end <= slice_size);
-        if !fits || self.capacity == 0 || !self.capacity.is_multiple_of(64) || !self.data_at.is_multiple_of(8)
-        {
+        if !fits || self.capacity == 0 || self.capacity % 64 != 0 || self.data_at % 8 != 0 {
             return Err(shape);
         }
         let from = self.base.max(self.consumed).max(self.oldest);
@@ -200,10 +199,7 @@ pub fn summarize(
         };
         let size = word & record::SIZE_MASK;
         let least = if site == record::PAD { record::PAD_MIN } else { record::HEADER_SIZE };
-        if !size.is_multiple_of(8)
-            || (size as usize) < least
-            || (u64::from(size) > most && site != record::PAD)
-        {
+        if size % 8 != 0 || (size as usize) < least || (u64::from(size) > most && site != record::PAD) {
             error = fail(RecordErrorKind::Size(size));
             break;
         }
@@ -250,7 +246,7 @@ fn walk_plain(lap: &[u8], summary: &mut Summary, most: usize, known: &mut impl F
         let size = (head as u32 & record::SIZE_MASK) as usize;
         let site = (head >> 32) as u32;
         let ticks = (head >> 64) as u64;
-        let is_plain = size.is_multiple_of(8)
+        let is_plain = size % 8 == 0
             && size.wrapping_sub(record::HEADER_SIZE) <= most.wrapping_sub(record::HEADER_SIZE)
             && size <= lap.len() - at
             && site != record::PAD;

@@ -11,6 +11,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use silverpoint_shm::owner::{self, CONTEXT_BYTES};
+use silverpoint_wire::bytes::floor_char_boundary;
 
 use crate::item;
 use crate::value::Trace;
@@ -142,7 +143,7 @@ impl Fields {
     }
 
     fn put_name(&mut self, name: &str) -> bool {
-        let name = &name[..name.floor_char_boundary(255)];
+        let name = &name[..floor_char_boundary(name, 255)];
         let len = name.len() as u8;
         let has_head = if len < 24 { self.put(&[0x60 | len]) } else { self.put(&[0x78, len]) };
         has_head && self.put(name.as_bytes())

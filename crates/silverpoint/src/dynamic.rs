@@ -39,6 +39,7 @@ pub use crate::replay::{Marks, Named};
 pub use crate::shapes::{SHAPES, Shapes};
 pub use crate::span::innermost_stretch;
 pub use crate::watch::on_change;
+pub use silverpoint_shm::lasting::Lasting;
 use silverpoint_shm::owner::{self, ALWAYS_FITS, Cause, Owned, Reservation};
 pub use silverpoint_shm::owner::{
     Description, Pieces, Registered, lose_other, lose_without_site, most_verbose, process_id, register,
@@ -46,6 +47,7 @@ pub use silverpoint_shm::owner::{
 };
 pub use silverpoint_shm::probe::is_privileged;
 pub use silverpoint_shm::signal_mask::{with_all_blocked, without_sigpipe};
+pub use silverpoint_wire::bytes::floor_char_boundary;
 
 use crate::item::Item;
 use crate::record::{

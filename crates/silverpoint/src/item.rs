@@ -12,6 +12,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ptr;
 
+use silverpoint_wire::bytes::floor_char_boundary;
+
 use crate::scratch::Scratch;
 use crate::value::Trace;
 
@@ -305,7 +307,7 @@ impl Item<'_> {
             self.head(3, text.len() as u64);
             return self.put(text.as_bytes());
         }
-        let kept = &text[..text.floor_char_boundary(self.bounds.text)];
+        let kept = &text[..floor_char_boundary(text, self.bounds.text)];
         self.head(3, (kept.len() + MARK.len()) as u64);
         self.put(kept.as_bytes());
         self.put(MARK.as_bytes());
@@ -344,11 +346,13 @@ impl Item<'_> {
                 if self.is_cut || self.item.full {
                     return Ok(());
                 }
-                let mut kept = text.floor_char_boundary(self.left);
+                let mut kept = floor_char_boundary(text, self.left);
                 let wanted = kept + MARK.len();
                 if self.is_whole && wanted > self.item.room - self.item.len && !self.item.finds_room(wanted) {
-                    kept =
-                        text.floor_char_boundary((self.item.room - self.item.len).saturating_sub(MARK.len()));
+                    kept = floor_char_boundary(
+                        text,
+                        (self.item.room - self.item.len).saturating_sub(MARK.len()),
+                    );
                     self.item.cut |= kept < text.len();
                 }
                 self.item.put(&text.as_bytes()[..kept]);

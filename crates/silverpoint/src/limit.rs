@@ -16,7 +16,7 @@ impl Limit {
 
     /// The first of each `n` executions; all for 0.
     pub fn every(&self, n: u64) -> bool {
-        self.0.fetch_add(1, Ordering::Relaxed).is_multiple_of(n.max(1))
+        self.0.fetch_add(1, Ordering::Relaxed) % n.max(1) == 0
     }
 
     /// The first `n` executions.

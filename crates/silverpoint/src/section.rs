@@ -10,6 +10,8 @@
 
 use std::marker::PhantomData;
 
+use silverpoint_wire::bytes::floor_char_boundary;
+
 use crate::args::Args;
 use crate::sig::{Sig, decimal, escaped};
 use crate::site::{Kind, Meta, wants_f};
@@ -97,7 +99,7 @@ impl Bytes {
     }
 
     const fn set(&mut self, at: usize, value: u32) {
-        self.bytes.split_at_mut(at).1.split_at_mut(4).0.copy_from_slice(&value.to_le_bytes());
+        copy(self.bytes.split_at_mut(at).1, &value.to_le_bytes());
     }
 
     /// A text's reference: from where it stands, and how long it is.
@@ -114,7 +116,7 @@ impl Bytes {
             self.cut = true;
             return;
         }
-        self.bytes.split_at_mut(self.len).1.split_at_mut(text.len()).0.copy_from_slice(text);
+        copy(self.bytes.split_at_mut(self.len).1, text);
         self.len += text.len();
     }
 
@@ -168,7 +170,7 @@ impl Bytes {
             i += 1;
         }
         if !self.cut {
-            let fits = M::TAIL.floor_char_boundary(MOST - self.len);
+            let fits = floor_char_boundary(M::TAIL, MOST - self.len);
             self.put(M::TAIL.as_bytes().split_at(fits).0);
             self.cut = fits < M::TAIL.len();
         }
@@ -179,13 +181,19 @@ impl Bytes {
         let mut words = [0; WORDS];
         let mut i = 0;
         while i * 16 < self.len {
-            let mut word = [0; 16];
-            word.copy_from_slice(self.bytes.split_at(i * 16).1.split_at(16).0);
-            words[i] = u128::from_le_bytes(word);
+            let Some(word) = self.bytes.split_at(i * 16).1.first_chunk() else { break };
+            words[i] = u128::from_le_bytes(*word);
             i += 1;
         }
         words
     }
+}
+
+/// Puts bytes at the beginning of others. (In Rust 1.85 `copy_from_slice` is not for constants.)
+const fn copy(to: &mut [u8], from: &[u8]) {
+    assert!(from.len() <= to.len());
+    // SAFETY: there is room for them, and what is written to is borrowed by nobody else.
+    unsafe { to.as_mut_ptr().copy_from_nonoverlapping(from.as_ptr(), from.len()) }
 }
 
 #[cfg(test)]

@@ -10,10 +10,12 @@ extern "C" fn start() {
     }
     // The copy that makes the session reports errors in its filter; a site uses the valid parts.
     let made_here = owner::session_name().is_some_and(|(_, copy)| copy == 1);
-    if made_here && let Ok(filter) = std::env::var("SILVERPOINT_FILTER") {
-        for bad in directive::malformed(&filter) {
-            if let Err(error) = directive::check(bad) {
-                eprintln!("silverpoint: SILVERPOINT_FILTER: '{bad}' is ignored: {error}");
+    if made_here {
+        if let Ok(filter) = std::env::var("SILVERPOINT_FILTER") {
+            for bad in directive::malformed(&filter) {
+                if let Err(error) = directive::check(bad) {
+                    eprintln!("silverpoint: SILVERPOINT_FILTER: '{bad}' is ignored: {error}");
+                }
             }
         }
     }

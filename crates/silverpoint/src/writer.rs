@@ -8,6 +8,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ptr;
 
+use silverpoint_wire::bytes::floor_char_boundary;
+
 use crate::item::{self, Fill, Written};
 use crate::scratch::Scratch;
 
@@ -126,9 +128,7 @@ impl<'a> Writer<'a> {
     /// Goes on in the pages of the scratch.
     fn widen(&mut self) {
         // SAFETY: the scratch outlives its writer, and nobody else uses it meanwhile.
-        if let Some(scratch) = unsafe { self.scratch.as_mut() }
-            && !self.cutting
-        {
+        if let Some(scratch) = unsafe { self.scratch.as_mut() }.filter(|_| !self.cutting) {
             let used = self.at as usize - scratch.start() as usize;
             scratch.widen(used);
             self.follow(used);
@@ -515,7 +515,7 @@ impl Bounded {
         if self.missing == 0 {
             self.find_room();
         }
-        let kept = text.floor_char_boundary(self.end as usize - self.at as usize);
+        let kept = floor_char_boundary(text, self.end as usize - self.at as usize);
         // SAFETY: that is no more than there is room.
         unsafe { self.put(&text.as_bytes()[..kept]) };
         self.missing += text.len() - kept;

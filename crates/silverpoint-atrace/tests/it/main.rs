@@ -186,7 +186,7 @@ fn both_outputs_have_every_call() {
             None => "end".to_owned(),
         })
         .collect();
-    let id = (-7_i32).cast_unsigned();
+    let id = -7_i32 as u32;
     let expected = [
         "3 outer ",
         "3 inner 1 ",

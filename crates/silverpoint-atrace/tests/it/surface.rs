@@ -57,10 +57,10 @@ fn public_in_rust() -> BTreeSet<String> {
             "pub use tag::",
             "pub use silverpoint_derive::",
         ] {
-            if let Some(rest) = line.strip_prefix(before)
-                && !is_hidden
-            {
-                found.insert(word(rest));
+            if let Some(rest) = line.strip_prefix(before) {
+                if !is_hidden {
+                    found.insert(word(rest));
+                }
             }
         }
         if let Some(rest) = line.strip_prefix("macro_rules! ") {

@@ -59,21 +59,20 @@ impl Ahead {
 /// Gives back what a dead writer has left behind the end of a file that nobody writes.
 pub fn give_back_left(file: &File) {
     // Blocks of 512 bytes. A few more than the size needs are the file system's own.
-    if let Ok(found) = file.metadata()
-        && found.blocks().saturating_mul(512) > found.len().saturating_add(FROM / 4)
-        && is_ext4(file)
-    {
-        cut(file, found.len());
+    if let Ok(found) = file.metadata() {
+        if found.blocks().saturating_mul(512) > found.len().saturating_add(FROM / 4) && is_ext4(file) {
+            cut(file, found.len());
+        }
     }
 }
 
 /// Cuts what is behind the end; the size stays. Nobody wrote: the time of the last line is what logs are rotated and named by.
 fn cut(file: &File, end: u64) {
     let modified = file.metadata().and_then(|found| found.modified());
-    if file.set_len(end).is_ok()
-        && let Ok(modified) = modified
-    {
-        let _ = file.set_modified(modified);
+    if file.set_len(end).is_ok() {
+        if let Ok(modified) = modified {
+            let _ = file.set_modified(modified);
+        }
     }
 }
 

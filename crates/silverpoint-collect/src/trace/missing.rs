@@ -40,10 +40,10 @@ impl Account {
     /// The current part has this number now, and another begins.
     pub(super) fn rotated(&mut self, number: u64) {
         self.rotated.insert(number, std::mem::take(&mut self.records));
-        if self.rotated.len() > PARTS
-            && let Some((_, records)) = self.rotated.pop_first()
-        {
-            self.older += records;
+        if self.rotated.len() > PARTS {
+            if let Some((_, records)) = self.rotated.pop_first() {
+                self.older += records;
+            }
         }
     }
 

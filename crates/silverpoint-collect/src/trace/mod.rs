@@ -166,13 +166,12 @@ impl TraceFile {
             Existing::Continue => rotated(&trace.directory, &trace.name).unwrap_or_default().pop(),
             Existing::Replace | Existing::Refuse => None,
         };
-        if let Some(before) = &before
-            && let Ok(file) = open(&trace.directory, &before.name)
-            && let Ok(earlier) = Held::read(&file)
-        {
-            // Its writer may have died between the two parts.
-            ahead::give_back_left(&file);
-            held.follow(earlier);
+        if let Some(Ok(file)) = before.as_ref().map(|before| open(&trace.directory, &before.name)) {
+            if let Ok(earlier) = Held::read(&file) {
+                // Its writer may have died between the two parts.
+                ahead::give_back_left(&file);
+                held.follow(earlier);
+            }
         }
         let next = before.as_ref().map_or(1, |part| part.number.saturating_add(1));
         trace.part = held.part.clamp(1, PARTS_MAX).max(next);
@@ -314,13 +313,12 @@ impl TraceFile {
 
     /// Makes what was written durable, if the policy says that it is time.
     pub(crate) fn sync_if_due(&mut self) -> io::Result<()> {
-        if let Fsync::Every(interval) = self.config.fsync
-            && self.is_dirty
-            && self.synced.elapsed() >= interval
-        {
-            self.synced = Instant::now();
-            self.file.get()?.sync_data()?;
-            self.is_dirty = false;
+        if let Fsync::Every(interval) = self.config.fsync {
+            if self.is_dirty && self.synced.elapsed() >= interval {
+                self.synced = Instant::now();
+                self.file.get()?.sync_data()?;
+                self.is_dirty = false;
+            }
         }
         Ok(())
     }
@@ -602,7 +600,7 @@ fn resolve(path: &Path) -> io::Result<(OwnedFd, PathBuf, OsString)> {
     let directory = rustix::fs::open(&parent, flags, Mode::empty())?;
     let path = parent.join(&name);
     if !Intent::admits(&path) {
-        return Err(io::ErrorKind::InvalidFilename.into());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "invalid filename"));
     }
     Ok((directory, path, name))
 }

@@ -44,7 +44,7 @@ pub fn rounding_away(value: f64, spec: &Spec) -> f64 {
     if value == 0.0 || value.is_nan() {
         return value.abs();
     }
-    if value.is_finite() && is_between(value, spec) { value.abs().next_up().copysign(value) } else { value }
+    if value.is_finite() && is_between(value, spec) { f64::from_bits(value.to_bits() + 1) } else { value }
 }
 
 /// Whether a number other than 0 lies in the middle between two texts.

@@ -17,9 +17,7 @@ pub(super) fn push(out: &mut String, magnitude: f64, precision: Option<usize>, a
         _ => (1, biased - 1023),
     };
     let mut digits = 13;
-    if let Some(wanted) = precision
-        && wanted < digits
-    {
+    if let Some(wanted) = precision.filter(|wanted| *wanted < digits) {
         let dropped = (digits - wanted) as u32 * 4;
         let whole = lead << FRACTION_BITS | fraction;
         let rest = whole & ((1 << dropped) - 1);

@@ -17,17 +17,12 @@ pub fn push_string_inner(out: &mut String, text: &str) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
-        if let Some(eight) = bytes[at..].first_chunk()
-            && is_plain(*eight, true)
-        {
+        if bytes[at..].first_chunk().is_some_and(|eight| is_plain(*eight, true)) {
             at += 8;
             continue;
         }
         // The rest, when it is short: together with what stands before it.
-        if bytes.len() - at < 8
-            && let Some(eight) = bytes.last_chunk()
-            && is_plain(*eight, true)
-        {
+        if bytes.len() - at < 8 && bytes.last_chunk().is_some_and(|eight| is_plain(*eight, true)) {
             break;
         }
         let byte = bytes[at];
@@ -44,12 +39,13 @@ pub fn push_string_inner(out: &mut String, text: &str) {
 /// Whether a text is its own JSON, as far as that is seen at once: ASCII without anything that is escaped.
 pub(super) fn is_plain_string(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let (chunks, rest) = bytes.as_chunks();
+    let mut chunks = bytes.chunks_exact(8);
+    let rest = chunks.remainder();
     let is_rest_plain = match bytes.last_chunk() {
         Some(last) => rest.is_empty() || is_plain(*last, true),
         None => rest.iter().all(|byte| byte.is_ascii() && !ESCAPED[usize::from(*byte)]),
     };
-    is_rest_plain && chunks.iter().all(|eight| is_plain(*eight, true))
+    is_rest_plain && chunks.all(|eight| eight.first_chunk().is_some_and(|eight| is_plain(*eight, true)))
 }
 
 /// Control characters (DEL too: terminals obey it), the quote, the backslash.

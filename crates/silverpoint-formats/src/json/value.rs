@@ -189,7 +189,7 @@ impl Visitor for JsonVisitor<'_> {
 
     #[inline]
     fn i64(&mut self, value: i64) -> Done {
-        if let Some(names) = self.flags(value.cast_unsigned()) {
+        if let Some(names) = self.flags(value as u64) {
             return self.scalar(|out| escape::push_string(out, &names));
         }
         self.scalar(|out| out.push_str(itoa::Buffer::new().format(value)))
@@ -327,7 +327,7 @@ impl Visitor for JsonVisitor<'_> {
     }
 
     fn enumeration(&mut self, _name: &str, label: Option<&str>, value: i64) -> Done {
-        if let Some(names) = self.flags(value.cast_unsigned()) {
+        if let Some(names) = self.flags(value as u64) {
             return self.scalar(|out| escape::push_string(out, &names));
         }
         match label {

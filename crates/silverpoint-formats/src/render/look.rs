@@ -39,9 +39,8 @@ pub(super) fn next(pattern: &str, from: usize, out: &mut String) -> (Placeholder
         if rest.is_empty() {
             return (Placeholder::End, pattern.len());
         }
-        if let Some(close) = rest.starts_with('{').then(|| rest.find('}')).flatten()
-            && !rest.starts_with("{{")
-        {
+        let is_placeholder = rest.starts_with('{') && !rest.starts_with("{{");
+        if let Some(close) = is_placeholder.then(|| rest.find('}')).flatten() {
             let end = at + close + 1;
             return match &rest[1..close] {
                 "" => (Placeholder::One { is_quoted: false }, end),

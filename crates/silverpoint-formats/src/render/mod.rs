@@ -168,13 +168,14 @@ impl Renderer {
                 Step::Argument { index, spec, is_plain } => match site.types.get(*index) {
                     Some(ty) => {
                         // A fraction looks otherwise in other dialects.
-                        if *is_plain
-                            && let Some((value, end)) = number::read(ty, args, at)
-                            && (self.dialect == Dialect::Plain || value.is_whole())
-                        {
-                            format::number(out, value);
-                            at = end;
-                            continue;
+                        if *is_plain {
+                            if let Some((value, end)) = number::read(ty, args, at) {
+                                if self.dialect == Dialect::Plain || value.is_whole() {
+                                    format::number(out, value);
+                                    at = end;
+                                    continue;
+                                }
+                            }
                         }
                         let start = out.len();
                         let quoting = quoting(site, self.dialect);

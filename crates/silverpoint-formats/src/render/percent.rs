@@ -4,6 +4,7 @@
 
 use std::convert::Infallible;
 
+use silverpoint_wire::bytes::floor_char_boundary;
 use silverpoint_wire::percent::{Amount, Conversion, Piece};
 use silverpoint_wire::signature::Type;
 use silverpoint_wire::template::NUMBER_MAX;
@@ -145,10 +146,8 @@ impl Field {
             (b'c', Scalar::Integer(value)) => self.text(out, &char::from(value as u8).to_string(), 0),
             (b'c', Scalar::Text(text, missing)) => self.text(out, &text, missing),
             (b's', Scalar::Text(mut text, missing)) => {
-                if let Some(most) = self.precision.map(usize::from)
-                    && most < text.len()
-                {
-                    text.truncate(text.floor_char_boundary(most));
+                if let Some(most) = self.precision.map(usize::from).filter(|most| *most < text.len()) {
+                    text.truncate(floor_char_boundary(&text, most));
                     self.text(out, &text, 0);
                 } else {
                     self.text(out, &text, missing);

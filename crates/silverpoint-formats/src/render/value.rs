@@ -340,7 +340,7 @@ impl Visitor for TextVisitor<'_> {
 
     #[inline]
     fn i64(&mut self, value: i64) -> Done {
-        if !self.stack.marks.is_empty() && self.push_flags(value.cast_unsigned()) {
+        if !self.stack.marks.is_empty() && self.push_flags(value as u64) {
             return Ok(());
         }
         self.before_value();
@@ -618,7 +618,7 @@ impl Visitor for TextVisitor<'_> {
     }
 
     fn enumeration(&mut self, name: &str, label: Option<&str>, value: i64) -> Done {
-        if !self.stack.marks.is_empty() && self.push_flags(value.cast_unsigned()) {
+        if !self.stack.marks.is_empty() && self.push_flags(value as u64) {
             return Ok(());
         }
         match label {

@@ -274,22 +274,23 @@ impl Collector<'_, '_> {
             Some(slot) => slot.count.add(one),
             None => self.statistics.sites[number].add(one),
         }
-        if site.kind() == Kind::Counter
-            && let Some(value) = number_of(site, args)
-        {
-            let counters = &mut self.statistics.counters;
-            counters
-                .entry(number)
-                .and_modify(|c| c.add(value, ticks))
-                .or_insert_with(|| Counter::first(value, ticks));
+        if site.kind() == Kind::Counter {
+            if let Some(value) = number_of(site, args) {
+                let counters = &mut self.statistics.counters;
+                counters
+                    .entry(number)
+                    .and_modify(|c| c.add(value, ticks))
+                    .or_insert_with(|| Counter::first(value, ticks));
+            }
         }
-        if let kind @ (Kind::AsyncBegin | Kind::AsyncEnd) = site.kind()
-            && site.description.signature.starts_with('L')
-            && let Some(id) = args.first_chunk()
-        {
-            let half = (number, u64::from_le_bytes(*id), ticks, kind == Kind::AsyncEnd);
-            let name = (site.description.category.as_str(), site.description.template.as_str());
-            self.with_pairs(block.session, |pairs, found| pairs.add(block.number, name, half, found));
+        if let kind @ (Kind::AsyncBegin | Kind::AsyncEnd) = site.kind() {
+            if site.description.signature.starts_with('L') {
+                if let Some(id) = args.first_chunk() {
+                    let half = (number, u64::from_le_bytes(*id), ticks, kind == Kind::AsyncEnd);
+                    let name = (site.description.category.as_str(), site.description.template.as_str());
+                    self.with_pairs(block.session, |pairs, found| pairs.add(block.number, name, half, found));
+                }
+            }
         }
         true
     }

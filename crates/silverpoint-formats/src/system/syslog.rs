@@ -16,6 +16,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use jiff::tz::TimeZone;
+use silverpoint_wire::bytes::floor_char_boundary;
 use silverpoint_wire::level::Level;
 
 use super::fields::{Fields, site};
@@ -161,7 +162,7 @@ impl Writer {
             }
             text::message(&mut self.renderer, &mut self.out, event);
             let limit = self.options.limit.max(LIMIT_MIN);
-            self.out.truncate(self.out.floor_char_boundary(limit));
+            self.out.truncate(floor_char_boundary(&self.out, limit));
         }
         &self.out
     }

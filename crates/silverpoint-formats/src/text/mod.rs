@@ -330,10 +330,11 @@ impl Writer {
 
     /// Appends the lines that follow the line of a crash; nothing for other events.
     pub fn stack(&mut self, out: &mut String, event: &Event<'_>) {
-        if let What::Record { site, args, .. } = event.what
-            && site.is_crash
-        {
-            crash::push_stack(out, &mut self.symbols, args);
+        match event.what {
+            What::Record { site, args, .. } if site.is_crash => {
+                crash::push_stack(out, &mut self.symbols, args);
+            }
+            _ => {}
         }
     }
 

@@ -210,9 +210,7 @@ impl<'t> BlockCursor<'t> {
             if self.left_out.covers(self.after_statements) { 0 } else { begin.saturating_sub(self.covered) };
         let mut told = self.covered;
         let mut is_broken = missing > 0;
-        while let Some((gap, rest)) = self.gaps.split_first()
-            && gap.begin < begin
-        {
+        while let Some((gap, rest)) = self.gaps.split_first().filter(|(gap, _)| gap.begin < begin) {
             let end = gap.end.min(begin);
             // For forgotten records, the collector knows whether they stated anything.
             is_broken |= end > told && !gap.forgotten.is_some_and(|forgotten| forgotten.keeps_fields);

@@ -96,8 +96,7 @@ impl Growing {
         for owner in 0..self.heads.len() {
             let head = &self.heads[owner];
             if self.trace.is_released(head.file)
-                && let Ok(found) = fs::metadata(&head.path)
-                && self.goes_on(owner, &found)
+                && fs::metadata(&head.path).is_ok_and(|found| self.goes_on(owner, &found))
             {
                 match open(&head.path) {
                     Ok((source, identity)) if Some(identity) == head.identity => {
@@ -118,13 +117,14 @@ impl Growing {
             }
             let file = head.file;
             let (parts, last) = self.new_parts(owner)?;
-            if let Some(source) = last
-                && self.trace.is_released(file)
-                && source.size().is_ok_and(|size| size != self.trace.files[file].bytes)
-            {
-                // It grew, and has been rotated away since.
-                self.take_up(file, source);
-                self.trace.index(file)?;
+            if let Some(source) = last {
+                if self.trace.is_released(file)
+                    && source.size().is_ok_and(|size| size != self.trace.files[file].bytes)
+                {
+                    // It grew, and has been rotated away since.
+                    self.take_up(file, source);
+                    self.trace.index(file)?;
+                }
             }
             for part in parts {
                 self.index_part(owner, part)?;
@@ -172,9 +172,7 @@ impl Growing {
     /// True when there is such a file.
     pub(super) fn notice_removed(&mut self) -> bool {
         let before = self.gone.len();
-        while let Some(file) = self.given_back.front()
-            && self.is_removed(*file as usize)
-        {
+        while self.given_back.front().is_some_and(|file| self.is_removed(*file as usize)) {
             self.gone.extend(self.given_back.pop_front());
         }
         self.gone.len() > before
@@ -234,9 +232,8 @@ impl Growing {
         let (newest, identity) = open(&head.path)?;
         let mut seen = HashSet::from([identity]);
         let (mut parts, mut last) = (vec![newest], None);
-        while parts.len() < PARTS_MAX
-            && let Some(path) = parts.last().and_then(parts::before)
-        {
+        while parts.len() < PARTS_MAX {
+            let Some(path) = parts.last().and_then(parts::before) else { break };
             // One that was removed (a quota) is missing where its records would be.
             let (part, identity) = match open(&path) {
                 Err(error) if error.error.kind() == io::ErrorKind::NotFound => break,

@@ -123,11 +123,11 @@ impl<'t> Events<'t> {
                 if events.selection.as_ref().is_some_and(|selection| !selection.tid(tid)) {
                     continue;
                 }
-                if let Some(selection) = &mut events.selection
-                    && stream.thread < known
-                {
-                    let (thread, name) = (stream.thread, &events.names[number][stream.thread]);
-                    selection.thread_changed(number, thread, session.threads[thread].tid, &name.text);
+                if let Some(selection) = &mut events.selection {
+                    if stream.thread < known {
+                        let (thread, name) = (stream.thread, &events.names[number][stream.thread]);
+                        selection.thread_changed(number, thread, session.threads[thread].tid, &name.text);
+                    }
                 }
                 let name = (number as u32, stream.number);
                 let place = events.positions.get(&name);
@@ -316,12 +316,12 @@ impl<'t> Events<'t> {
     /// Reports how many control records had no meaning here.
     fn note_unknown(&mut self) {
         let (count, file) = std::mem::take(&mut self.unknown_controls);
-        if count > 0
-            && let Some(file) = self.trace.files.get(file as usize)
-        {
-            let version = file.newer_version();
-            let matter = Matter::Unknown { version, what: Unknown::Controls, count };
-            self.notes.push(Note { file: file.path.clone(), matter });
+        if count > 0 {
+            if let Some(file) = self.trace.files.get(file as usize) {
+                let version = file.newer_version();
+                let matter = Matter::Unknown { version, what: Unknown::Controls, count };
+                self.notes.push(Note { file: file.path.clone(), matter });
+            }
         }
     }
 
@@ -590,13 +590,13 @@ impl<'t> Events<'t> {
         }
         let State::Record { header: RecordHeader { ticks, .. }, block, .. } = cursor.state else { return };
         let Some(record) = cursor.state.record() else { return };
-        if record.header.site == THREAD_NAME
-            && let Some(name) = thread_name(&record)
-        {
-            names[stream.thread] = Name { text: name, ticks };
-            if let Some(selection) = &mut self.selection {
-                let tid = session.threads[stream.thread].tid;
-                selection.thread_changed(session_number, stream.thread, tid, &names[stream.thread].text);
+        if record.header.site == THREAD_NAME {
+            if let Some(name) = thread_name(&record) {
+                names[stream.thread] = Name { text: name, ticks };
+                if let Some(selection) = &mut self.selection {
+                    let tid = session.threads[stream.thread].tid;
+                    selection.thread_changed(session_number, stream.thread, tid, &names[stream.thread].text);
+                }
             }
         }
         if let Some(context) = context_of(&record) {

@@ -338,19 +338,18 @@ impl Trace {
             for stream in holding.filter(|stream| stream.left_out == LeftOut::Anything) {
                 let mut before: Option<&BlockRef> = None;
                 for block in &stream.blocks {
-                    if let Some(before) = before
-                        && block.header.ring_begin < before.header.ring_end
-                        && let Some(file) = self.files.get(before.file as usize)
-                        && let Some(other) = self.files.get(block.file as usize)
-                        && file.trimmed().is_some()
-                        && file.trimmed() != other.trimmed()
-                    {
-                        let matter = Matter::TrimmedTwice {
-                            whose: session.stream_label(stream),
-                            other: other.path.clone(),
-                        };
-                        self.notes.push(Note { file: file.path.clone(), matter });
-                        return;
+                    let overlapped = before.filter(|before| block.header.ring_begin < before.header.ring_end);
+                    let file = overlapped.and_then(|before| self.files.get(before.file as usize));
+                    let file = file.filter(|file| file.trimmed().is_some());
+                    if let (Some(file), Some(other)) = (file, self.files.get(block.file as usize)) {
+                        if file.trimmed() != other.trimmed() {
+                            let matter = Matter::TrimmedTwice {
+                                whose: session.stream_label(stream),
+                                other: other.path.clone(),
+                            };
+                            self.notes.push(Note { file: file.path.clone(), matter });
+                            return;
+                        }
                     }
                     if before.is_none_or(|before| block.header.ring_end > before.header.ring_end) {
                         before = Some(block);

@@ -80,11 +80,11 @@ fn parts_of(path: &Path, directories: &mut Directories) -> Vec<PathBuf> {
     let mut parts = vec![path.to_owned()];
     let Some(own) = about(path) else { return parts };
     let mut lines = own;
-    while parts.len() < PARTS_MAX
-        && let Some(before) = previous(&parts[0], &lines)
-        && !parts.contains(&before)
-        && let Some(before_lines) = about(&before)
-    {
+    while parts.len() < PARTS_MAX {
+        let Some(before) = previous(&parts[0], &lines).filter(|before| !parts.contains(before)) else {
+            break;
+        };
+        let Some(before_lines) = about(&before) else { break };
         parts.insert(0, before);
         lines = before_lines;
     }
@@ -93,11 +93,10 @@ fn parts_of(path: &Path, directories: &mut Directories) -> Vec<PathBuf> {
         _ => PathBuf::from("."),
     };
     let followers = directories.entry(directory).or_insert_with_key(|directory| followers(directory));
-    while parts.len() < PARTS_MAX
-        && let Some(name) = parts.last().and_then(|last| last.file_name()).and_then(|name| name.to_str())
-        && let Some(next) = followers.get(name)
-        && !parts.contains(next)
-    {
+    while parts.len() < PARTS_MAX {
+        let name = parts.last().and_then(|last| last.file_name()).and_then(|name| name.to_str());
+        let next = name.and_then(|name| followers.get(name));
+        let Some(next) = next.filter(|next| !parts.contains(next)) else { break };
         parts.push(next.clone());
     }
     parts
@@ -109,10 +108,11 @@ fn followers(directory: &Path) -> HashMap<String, PathBuf> {
     let Ok(entries) = fs::read_dir(directory) else { return followers };
     for entry in entries.take(PARTS_MAX).flatten() {
         let path = if directory == Path::new(".") { PathBuf::from(entry.file_name()) } else { entry.path() };
-        if path.extension().is_some_and(|extension| extension == "silver")
-            && let Some(lines) = about(&path)
-            && let Some(name) = process::value(&lines, "previous")
-        {
+        if path.extension().is_none_or(|extension| extension != "silver") {
+            continue;
+        }
+        let Some(lines) = about(&path) else { continue };
+        if let Some(name) = process::value(&lines, "previous") {
             followers.insert(name.to_owned(), path);
         }
     }

@@ -74,11 +74,11 @@ impl Progress {
             let names = &mut self.names[number];
             names.resize(session.threads.len().max(names.len()), Name::default());
             // Of a thread with several streams the latest name counts.
-            if let Some(name) = said.or_else(described)
-                && let Some(known) = names.get_mut(stream.thread)
-                && name.ticks >= known.ticks
-            {
-                *known = name;
+            if let Some(name) = said.or_else(described) {
+                let known = names.get_mut(stream.thread);
+                if let Some(known) = known.filter(|known| name.ticks >= known.ticks) {
+                    *known = name;
+                }
             }
         }
         // A stream that has not begun takes its name from its description when it does.

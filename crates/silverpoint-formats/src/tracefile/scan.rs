@@ -149,21 +149,20 @@ fn scan_once(
 ) -> io::Result<FileScan> {
     let mut scan = FileScan { bytes: source.size()?, resume: from, ..FileScan::default() };
     let mut payload = Vec::new();
-    if from.at == 0
-        && !check_payloads
-        && let Some(indexes) = index::read(source)?
-    {
-        for part in 0..indexes.len() {
-            // Where one has changed meanwhile, the headers are read where they stand.
-            let Some((blocks, next)) = indexes.blocks(source, part, &mut payload)? else { break };
-            scan.is_by_index = true;
-            for (at, header) in &blocks {
-                scan.block(source, file, *at, header, known, &mut payload)?;
-                if scan.refused.is_some() {
-                    return Ok(scan);
+    if from.at == 0 && !check_payloads {
+        if let Some(indexes) = index::read(source)? {
+            for part in 0..indexes.len() {
+                // Where one has changed meanwhile, the headers are read where they stand.
+                let Some((blocks, next)) = indexes.blocks(source, part, &mut payload)? else { break };
+                scan.is_by_index = true;
+                for (at, header) in &blocks {
+                    scan.block(source, file, *at, header, known, &mut payload)?;
+                    if scan.refused.is_some() {
+                        return Ok(scan);
+                    }
                 }
+                scan.resume.at = next;
             }
-            scan.resume.at = next;
         }
     }
     let seen = Seen { source, size: scan.bytes };
@@ -176,18 +175,18 @@ fn scan_once(
                 scan.cut = Some(Matter::Cut { offset: damage.at, bytes });
                 break;
             }
-            Found::Damage(damage) if let Some(header) = broken_block(source, &damage)? => {
-                let next = header.sequence.saturating_add(1);
-                scan.resume.sequence = scan.resume.sequence.max(next);
-                scan.matters.push(bad_block(damage.at, &header, damage.why.to_string()));
-            }
-            Found::Damage(damage) => {
-                scan.matters.push(Matter::Skipped {
+            Found::Damage(damage) => match broken_block(source, &damage)? {
+                Some(header) => {
+                    let next = header.sequence.saturating_add(1);
+                    scan.resume.sequence = scan.resume.sequence.max(next);
+                    scan.matters.push(bad_block(damage.at, &header, damage.why.to_string()));
+                }
+                None => scan.matters.push(Matter::Skipped {
                     offset: damage.at,
                     bytes: damage.bytes,
                     why: damage.why.to_string(),
-                });
-            }
+                }),
+            },
         }
         if scan.refused.is_some() {
             break;
@@ -400,10 +399,10 @@ impl FileScan {
                 }
                 // What one of the joined files leaves out is missing in all of it.
                 for key in [TRIMMED, SPLIT] {
-                    if let Some(value) = process::value(&lines, key)
-                        && process::value(&self.about, key).is_none()
-                    {
-                        self.about.push((key.to_owned(), value.to_owned()));
+                    if let Some(value) = process::value(&lines, key) {
+                        if process::value(&self.about, key).is_none() {
+                            self.about.push((key.to_owned(), value.to_owned()));
+                        }
                     }
                 }
                 return;

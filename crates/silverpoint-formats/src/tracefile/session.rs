@@ -264,10 +264,10 @@ impl Session {
 
     /// Adds what a further file says, or a further part of the same.
     pub(super) fn add(&mut self, file: u32, found: FoundSession, all_sites: &mut Vec<Site>) {
-        if self.info.is_none()
-            && let Some(info) = found.info
-        {
-            self.describe(info);
+        if self.info.is_none() {
+            if let Some(info) = found.info {
+                self.describe(info);
+            }
         }
         self.changes += 1;
         self.watermark = self.watermark.max(found.watermark);

@@ -63,12 +63,12 @@ impl Kept {
         for path in std::iter::once(path.to_owned()).chain(others) {
             let is_it =
                 |found: std::fs::Metadata| found.is_file() && (found.dev(), found.ino()) == self.identity;
-            if std::fs::metadata(&path).is_ok_and(is_it)
-                && let Ok(file) = File::open(&path)
-                && identity(&file).is_ok_and(|now| now == self.identity)
-            {
-                self.file = Some(file);
-                return Ok(());
+            if std::fs::metadata(&path).is_ok_and(is_it) {
+                let is_same = |file: &File| identity(file).is_ok_and(|now| now == self.identity);
+                if let Some(file) = File::open(&path).ok().filter(is_same) {
+                    self.file = Some(file);
+                    return Ok(());
+                }
             }
         }
         let text = "the program has closed its descriptor, and it is not found again";
@@ -77,10 +77,10 @@ impl Kept {
 
     /// Closes the descriptor if it is still the file's.
     fn let_go(&mut self) {
-        if let Some(file) = self.file.take()
-            && identity(&file).ok() != Some(self.identity)
-        {
-            let _ = file.into_raw_fd();
+        if let Some(file) = self.file.take() {
+            if identity(&file).ok() != Some(self.identity) {
+                let _ = file.into_raw_fd();
+            }
         }
     }
 }
@@ -123,7 +123,7 @@ impl Source {
         }
         // It may have been replaced since.
         let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-        let file = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
+        let file = File::options().read(true).custom_flags(flags.bits() as i32).open(path)?;
         if !file.metadata()?.is_file() {
             return Err(refused());
         }

@@ -134,10 +134,10 @@ impl Tally {
     fn pass_over(&mut self, file: u32) {
         for (number, session) in self.growing.trace.sessions.iter().enumerate() {
             for stream in &session.streams {
-                if stream.blocks.iter().all(|block| block.file >= file)
-                    && let Some(end) = stream.blocks.iter().map(|block| block.header.ring_end).max()
-                {
-                    self.counted.entry((number, stream.number)).or_insert(end);
+                if stream.blocks.iter().all(|block| block.file >= file) {
+                    if let Some(end) = stream.blocks.iter().map(|block| block.header.ring_end).max() {
+                        self.counted.entry((number, stream.number)).or_insert(end);
+                    }
                 }
             }
         }

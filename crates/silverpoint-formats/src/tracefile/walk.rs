@@ -98,13 +98,13 @@ fn heads(raw: &[u8], mut visit: impl FnMut(Head<'_>)) -> bool {
         }
         let record;
         (record, rest) = rest.split_at(size);
-        if let Some((head, args)) = record.split_first_chunk::<HEADER_SIZE>()
-            && site != PAD
-        {
-            let [_, ticks] = head.as_chunks::<8>().0 else { return false };
-            visit(Head { site, ticks: u64::from_le_bytes(*ticks), size: size as u32, args });
-        } else if site != PAD || size < PAD_MIN {
-            return false;
+        match record.split_first_chunk::<HEADER_SIZE>() {
+            Some((head, args)) if site != PAD => {
+                let Some(ticks) = head.last_chunk() else { return false };
+                visit(Head { site, ticks: u64::from_le_bytes(*ticks), size: size as u32, args });
+            }
+            _ if site != PAD || size < PAD_MIN => return false,
+            _ => {}
         }
     }
     rest.is_empty()

@@ -67,10 +67,10 @@ impl Drop for Open {
     fn drop(&mut self) {
         // If another program has appended or cut since, room stays after the end, rather than removing its
         // line.
-        if let Ok(file) = self.file.get()
-            && file.metadata().is_ok_and(|found| found.len() == self.end)
-        {
-            self.ahead.give_back(file, self.end);
+        if let Ok(file) = self.file.get() {
+            if file.metadata().is_ok_and(|found| found.len() == self.end) {
+                self.ahead.give_back(file, self.end);
+            }
         }
     }
 }
@@ -234,10 +234,10 @@ impl LogFile {
             if let Some(mode) = self.mode.take() {
                 file.set_permissions(mode)?;
             }
-            if self.is_synced
-                && let Some(folder) = path.parent()
-            {
-                File::open(folder)?.sync_all()?;
+            if self.is_synced {
+                if let Some(folder) = path.parent() {
+                    File::open(folder)?.sync_all()?;
+                }
             }
             let found = file.metadata()?;
             if found.is_file() {

@@ -245,8 +245,10 @@ impl Names {
     /// The existing old files, in no order.
     fn list(&self) -> io::Result<Vec<Old>> {
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let extension =
-            self.path.extension().map_or(String::new(), |extension| format!(".{}", extension.display()));
+        let extension = self
+            .path
+            .extension()
+            .map_or(String::new(), |extension| format!(".{}", extension.to_string_lossy()));
         let naming = self.naming();
         let mut old = Vec::new();
         for entry in fs::read_dir(self.folder())? {

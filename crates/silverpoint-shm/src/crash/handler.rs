@@ -201,12 +201,12 @@ impl State {
 
     /// Keeps a ring for the next record. Only for the thread that has `owner`.
     fn keep(&self) {
-        if !self.has_kept.load(Ordering::Acquire)
-            && let Some(kept) = crash_ring::reserve()
-        {
-            // SAFETY: it is not read before `has_kept`.
-            unsafe { (*self.kept.get()).write(kept) };
-            self.has_kept.store(true, Ordering::Release);
+        if !self.has_kept.load(Ordering::Acquire) {
+            if let Some(kept) = crash_ring::reserve() {
+                // SAFETY: it is not read before `has_kept`.
+                unsafe { (*self.kept.get()).write(kept) };
+                self.has_kept.store(true, Ordering::Release);
+            }
         }
     }
 }

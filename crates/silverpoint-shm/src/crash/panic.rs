@@ -28,7 +28,10 @@ fn record(info: &PanicHookInfo<'_>) {
     };
     handler::record_panic(severity, |crash| {
         crash.what.push("panicked: ");
-        crash.what.push(info.payload_as_str().unwrap_or("(a payload that is no text)"));
+        let payload = info.payload();
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        crash.what.push(text.unwrap_or("(a payload that is no text)"));
         if let Some(place) = info.location() {
             let _ = write!(crash.place, "{}:{}:{}", place.file(), place.line(), place.column());
         }

@@ -134,7 +134,7 @@ impl Stack {
             self.push_code(u64::from_ne_bytes(word));
         }
         let (mut frame, mut least) = (from.frame, from.stack);
-        while frame >= least && frame.is_multiple_of(8) {
+        while frame >= least && frame % 8 == 0 {
             let mut words = [0; 16];
             if !peek(frame, &mut words) {
                 return;

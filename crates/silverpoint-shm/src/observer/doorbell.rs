@@ -47,7 +47,7 @@ impl FutexMap {
 
     /// The address of the word at a file offset, a multiple of 4.
     fn word(&self, offset: u64) -> Option<*const u32> {
-        let offset = usize::try_from(offset).ok().filter(|at| at.is_multiple_of(4) && at + 4 <= self.len)?;
+        let offset = usize::try_from(offset).ok().filter(|at| at % 4 == 0 && at + 4 <= self.len)?;
         Some(self.address.cast::<u8>().wrapping_add(offset).cast::<u32>().cast_const())
     }
 

@@ -173,12 +173,12 @@ impl ControlHeader {
         ];
         for (name, at, size, align) in regions {
             let fits = at.checked_add(size).is_some_and(|end| end <= self.control_size);
-            if !fits || !at.is_multiple_of(align) || (size > 0 && at < control::HEADER_SIZE as u64) {
+            if !fits || at % align != 0 || (size > 0 && at < control::HEADER_SIZE as u64) {
                 return refuse(format!("{name} {at} with {size} bytes does not lie in the control file"));
             }
         }
         let size = self.ring_header_size;
-        if !(ring::HEADER_SIZE as u32..=MAX_RING_HEADER).contains(&size) || !size.is_multiple_of(64) {
+        if !(ring::HEADER_SIZE as u32..=MAX_RING_HEADER).contains(&size) || size % 64 != 0 {
             return refuse(format!("ring_header_size {size} is no multiple of 64 from 256 to 1024"));
         }
         let f = &self.fields;

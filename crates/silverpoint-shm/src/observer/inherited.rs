@@ -93,12 +93,12 @@ fn descriptors(both: u64) -> Option<(libc::c_int, libc::c_int)> {
 /// In a forked child: system calls alone, since any lock may be held by a thread that it has not.
 extern "C" fn in_child() {
     for (place, known) in GIVEN_UP.iter().zip(&INODES) {
-        if let Some((descriptor, instead)) = descriptors(place.swap(0, Ordering::Acquire))
-            && inodes(descriptor, instead) == known.swap(0, Ordering::Acquire)
-        {
-            // SAFETY: the descriptors in the table are open, and their owner in this process's memory only
-            // closes them.
-            let _ = unsafe { libc::dup3(instead, descriptor, libc::O_CLOEXEC) };
+        if let Some((descriptor, instead)) = descriptors(place.swap(0, Ordering::Acquire)) {
+            if inodes(descriptor, instead) == known.swap(0, Ordering::Acquire) {
+                // SAFETY: the descriptors in the table are open, and their owner in this process's memory only
+                // closes them.
+                let _ = unsafe { libc::dup3(instead, descriptor, libc::O_CLOEXEC) };
+            }
         }
     }
 }

@@ -209,10 +209,10 @@ impl ObservedSession {
                 let bit = if is_on { RING_BIT } else { 0 };
                 on += u32::from(bit);
                 let before = states.get(site.entry as usize).map_or(0, |state| state.0);
-                if before & RING_BIT != bit
-                    && let Err(error) = self.put_state(site.entry, before & !RING_BIT | bit)
-                {
-                    failed.get_or_insert(error);
+                if before & RING_BIT != bit {
+                    if let Err(error) = self.put_state(site.entry, before & !RING_BIT | bit) {
+                        failed.get_or_insert(error);
+                    }
                 }
             },
         )?;

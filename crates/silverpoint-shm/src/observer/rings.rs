@@ -119,11 +119,11 @@ impl ObservedSession {
     /// As [`Self::ring`], and distinguishes free slices from those that are being claimed.
     pub fn look(&self, slice: Slice) -> Result<Look, ObserveError> {
         let mut look = self.read_header(slice)?;
-        if let Look::Ring(header) = &mut look
-            && header.committed != header.consumed
-        {
-            let again = read_u64(&self.rings, RINGS, slice.at + self.header.fields.committed as u64)?;
-            header.committed = header.committed.min(again);
+        if let Look::Ring(header) = &mut look {
+            if header.committed != header.consumed {
+                let again = read_u64(&self.rings, RINGS, slice.at + self.header.fields.committed as u64)?;
+                header.committed = header.committed.min(again);
+            }
         }
         Ok(look)
     }

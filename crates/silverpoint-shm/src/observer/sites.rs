@@ -101,7 +101,7 @@ impl ObservedSession {
     fn description<'w>(&self, window: &'w mut Window, at: u64) -> Result<Option<&'w [u8]>, ObserveError> {
         let Some(head) = self.window(window, at, 4)? else { return Ok(None) };
         let size = u32_at(head, 0).unwrap_or(0) as usize;
-        if !size.is_multiple_of(8) || !(FIXED_SIZE..=SIZE_MAX).contains(&size) {
+        if size % 8 != 0 || !(FIXED_SIZE..=SIZE_MAX).contains(&size) {
             return Ok(None);
         }
         self.window(window, at, size)

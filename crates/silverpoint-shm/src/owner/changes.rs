@@ -48,7 +48,7 @@ pub fn wait_for_change(seen: u32) -> Option<u32> {
         if now == seen {
             // Woken by the process that changes them; after an early return it checks again.
             let _ = futex::wait(word, futex::Flags::empty(), seen, None);
-        } else if now.is_multiple_of(2) || patience == 0 {
+        } else if now % 2 == 0 || patience == 0 {
             return Some(now);
         } else {
             patience -= 1;

@@ -86,10 +86,10 @@ pub fn leave_context(number: u64) {
         return;
     }
     let _errno = ErrnoGuard::new();
-    if let Some((contexts, local, slot)) = mine()
-        && contexts.remove(number)
-    {
-        ask(local, slot);
+    if let Some((contexts, local, slot)) = mine() {
+        if contexts.remove(number) {
+            ask(local, slot);
+        }
     }
 }
 

@@ -155,7 +155,7 @@ impl Layout {
 
     fn is_consistent(&self, control_len: u64, rings_len: u64) -> bool {
         let within = |place: u64, count: u64, bytes: u64, align: u64| {
-            place.is_multiple_of(align)
+            place % align == 0
                 && count
                     .checked_mul(bytes)
                     .and_then(|size| place.checked_add(size))
@@ -181,12 +181,12 @@ impl Layout {
             && within(self.descs_at, self.descs_size, 1, 8)
             && within(self.process_at, self.process_size.into(), 1, 1)
             && (at::ring::HEADER_SIZE as u32..=1024).contains(&self.ring_header_size)
-            && self.ring_header_size.is_multiple_of(64)
+            && self.ring_header_size % 64 == 0
             && self
                 .ring_fields
                 .iter()
-                .all(|field| u32::from(*field) + 64 <= self.ring_header_size && field.is_multiple_of(4))
-            && [5, 6, 8, 10].iter().all(|wide| self.ring_fields[*wide].is_multiple_of(8))
+                .all(|field| u32::from(*field) + 64 <= self.ring_header_size && field % 4 == 0)
+            && [5, 6, 8, 10].iter().all(|wide| self.ring_fields[*wide] % 8 == 0)
     }
 }
 

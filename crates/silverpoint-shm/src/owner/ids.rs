@@ -29,7 +29,7 @@ pub fn new_id() -> u64 {
     if id == 0 || !is_of_session {
         id = claim();
     }
-    if !(id + 1).is_multiple_of(BLOCK) {
+    if (id + 1) % BLOCK != 0 {
         NEXT.set(id + 1);
     }
     id

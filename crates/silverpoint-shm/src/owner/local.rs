@@ -33,8 +33,8 @@ pub(crate) const MAX_THREADS: usize = 16_384;
 const LOCAL_BYTES: usize = 64 << 10;
 const CONTEXTS_AT: usize = LOCAL_BYTES + LANES * MAX_THREADS * size_of::<Lane>();
 const MAPPING_BYTES: usize = CONTEXTS_AT + MAX_THREADS * size_of::<Contexts>();
-const _: () = assert!(size_of::<Local>() <= LOCAL_BYTES && LOCAL_BYTES.is_multiple_of(align_of::<Lane>()));
-const _: () = assert!(CONTEXTS_AT.is_multiple_of(align_of::<Contexts>()));
+const _: () = assert!(size_of::<Local>() <= LOCAL_BYTES && LOCAL_BYTES % align_of::<Lane>() == 0);
+const _: () = assert!(CONTEXTS_AT % align_of::<Contexts>() == 0);
 
 const READY: u32 = 1;
 const UNAVAILABLE: u32 = 2;

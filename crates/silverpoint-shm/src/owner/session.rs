@@ -87,10 +87,10 @@ pub(crate) fn join_or_create(origin: &Origin<'_>) -> Result<Session, Errno> {
             Err(Errno::NOENT) => match create(&root, name, &identity, origin) {
                 // Another copy in another thread was first: look at it.
                 Err(Errno::EXIST | Errno::NOTEMPTY) => {
-                    if let Ok(directory) = sys::open_at(root.fd(), name.as_c_str(), flags, Mode::empty())
-                        && let Some(session) = join(&root, &directory, name, &identity, origin)
-                    {
-                        return Ok(session);
+                    if let Ok(directory) = sys::open_at(root.fd(), name.as_c_str(), flags, Mode::empty()) {
+                        if let Some(session) = join(&root, &directory, name, &identity, origin) {
+                            return Ok(session);
+                        }
                     }
                 }
                 other => return other,
@@ -139,11 +139,11 @@ fn join(
         unmap(mapped.address(), layout.control_size as usize);
         release();
     };
-    if let Origin::Forked(parent) = origin
-        && !fork::suits(parent, mapped, &layout)
-    {
-        give_up();
-        return None;
+    if let Origin::Forked(parent) = origin {
+        if !fork::suits(parent, mapped, &layout) {
+            give_up();
+            return None;
+        }
     }
     // 0: its last copy has left, and its directory may be about to go.
     // SAFETY: the header is backed since the session was made.

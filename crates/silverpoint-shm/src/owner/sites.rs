@@ -64,7 +64,7 @@ impl Registered {
 }
 
 /// What a site is without a session: off for ever.
-pub(crate) const UNAVAILABLE: Registered = Registered { id: 0, state: &OFF };
+pub(crate) static UNAVAILABLE: Registered = Registered { id: 0, state: &OFF };
 
 const DESCRIPTION_HEADER: usize = at::site::FIXED_SIZE;
 const MAX_DESCRIPTION: usize = at::site::SIZE_MAX;

@@ -89,12 +89,12 @@ pub fn sweep(root: &Root, bounds: &Bounds) -> usize {
     for (i, found) in kept.iter().enumerate() {
         bytes += found.bytes;
         let old = now.saturating_sub(found.changed) > bounds.kept_seconds;
-        if (i >= bounds.kept || bytes > bounds.kept_bytes || old)
-            && let Some(lock) = lock_dead(root, found.name)
-        {
-            remove_directory(root, found.name.as_c_str());
-            drop(lock);
-            removed += 1;
+        if i >= bounds.kept || bytes > bounds.kept_bytes || old {
+            if let Some(lock) = lock_dead(root, found.name) {
+                remove_directory(root, found.name.as_c_str());
+                drop(lock);
+                removed += 1;
+            }
         }
     }
     removed

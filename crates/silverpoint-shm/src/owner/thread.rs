@@ -18,6 +18,7 @@ use super::local::{self, Local, MAX_THREADS, SLOTS_USED};
 use super::session::Session;
 use super::{Cause, MAX_LEVEL};
 use crate::clock;
+use crate::lasting::Lasting;
 use crate::lines::{self, AHEAD};
 use crate::ring::{BUSY, GIVEN, HOT, Head, Machine};
 use crate::sys::{self, ErrnoGuard};
@@ -35,7 +36,7 @@ unsafe impl Sync for Empty {}
 static EMPTY: Empty = Empty(Head::new(std::ptr::null_mut()));
 
 thread_local! {
-    static HEAD: Cell<&'static Head<Machine>> = const { Cell::new(&EMPTY.0) };
+    static HEAD: Cell<Lasting<Head<Machine>>> = const { Cell::new(Lasting::new(&EMPTY.0)) };
 }
 
 /// Room for one record in this thread's ring. Dropped without [`Reservation::commit`] it leaves nothing.
@@ -58,7 +59,7 @@ pub struct Owned(Option<&'static Head<Machine>>);
 /// [`reserve_slowly`] continues with the result of this.
 #[inline(always)]
 pub fn reserve(size: usize) -> Result<Reservation, Owned> {
-    let head = HEAD.get();
+    let head = HEAD.get().get();
     if head.ready().load(Ordering::Relaxed) != HOT {
         return Err(Owned(None));
     }
@@ -80,7 +81,7 @@ pub fn reserve(size: usize) -> Result<Reservation, Owned> {
 /// As [`reserve`], but all the room that there is without asking: at least `least` bytes. The caller says with [`Reservation::commit_ahead`] how many it used.
 #[inline(always)]
 pub fn reserve_rest(least: usize) -> Result<Reservation, Owned> {
-    let head = HEAD.get();
+    let head = HEAD.get().get();
     if head.ready().load(Ordering::Relaxed) != HOT {
         return Err(Owned(None));
     }
@@ -259,12 +260,12 @@ fn enter(session: &'static Session, local: &'static Local) -> Option<(&'static L
 
 /// The slot that this thread has.
 pub(crate) fn slot_of_mine(local: &'static Local) -> Option<usize> {
-    local.slot_of(std::ptr::from_ref(HEAD.get()).cast())
+    local.slot_of(std::ptr::from_ref(HEAD.get().get()).cast())
 }
 
 /// This thread's slot.
 pub(crate) fn slot(local: &'static Local) -> Option<usize> {
-    let head = HEAD.get();
+    let head = HEAD.get().get();
     let tid = sys::thread_id();
     if let Some(slot) = local.slot_of(std::ptr::from_ref(head).cast()) {
         let owner = &local.lane(slot, 0).tid;
@@ -276,15 +277,15 @@ pub(crate) fn slot(local: &'static Local) -> Option<usize> {
     }
     let slot = claim_slot(local, tid)?;
     let lane = local.lane(slot, 0);
-    if !std::ptr::eq(HEAD.get(), head) {
+    if !std::ptr::eq(HEAD.get().get(), head) {
         // A signal handler's record was quicker: the thread has a slot. It may be the same one, which was this thread's already.
-        let mine = local.slot_of(std::ptr::from_ref(HEAD.get()).cast());
+        let mine = local.slot_of(std::ptr::from_ref(HEAD.get().get()).cast());
         if mine != Some(slot) {
             lane.tid.store(FREE_SLOT, Ordering::Release);
         }
         return mine;
     }
-    HEAD.set(&lane.head);
+    HEAD.set(Lasting::new(&lane.head));
     crate::crash::on_first_record();
     Some(slot)
 }

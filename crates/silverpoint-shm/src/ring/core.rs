@@ -266,7 +266,7 @@ impl<P: Platform> Head<P> {
     /// `overwrite`: what the collector has not consumed may be given up, oldest first.
     pub fn make_room(&self, size: usize, overwrite: bool) -> Room {
         let capacity = self.capacity.get();
-        debug_assert!(size.is_multiple_of(8) && size <= capacity / 4);
+        debug_assert!(size % 8 == 0 && size <= capacity / 4);
         let eighth = capacity as u64 / EIGHTHS;
         let next_lap = self.lap.get() + capacity as u64;
         let wraps = self.position() + size as u64 > next_lap;

@@ -80,7 +80,7 @@ fn read(ring: &Ring, head: &Head<Machine>, from: u64) -> Vec<(usize, u64)> {
     while at < end {
         let first = word(at);
         let size = first & 0xFF_FFFF;
-        assert!(size >= 8 && size.is_multiple_of(8) && at + size <= end, "size {size} at {at} of {end}");
+        assert!(size >= 8 && size % 8 == 0 && at + size <= end, "size {size} at {at} of {end}");
         if first >> 32 != 0 {
             let number = word(at + 8);
             assert!((16..size).step_by(8).all(|k| word(at + k) == number), "record {number} at {at} is torn");

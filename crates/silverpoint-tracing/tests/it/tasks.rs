@@ -20,7 +20,7 @@ const TASKS: u64 = 1000;
 async fn fetch(number: u64) -> u64 {
     tokio::task::yield_now().await;
     step(number).await;
-    if number.is_multiple_of(4) {
+    if number % 4 == 0 {
         tokio::time::sleep(Duration::from_millis(number % 7)).await;
     }
     silverpoint::event!("native inside", number);

@@ -133,9 +133,9 @@ impl Path {
                     let bytes = bytes as usize;
                     let to = &mut record[at..at + bytes];
                     // One number's worth is no call.
-                    match to.as_mut_array::<8>() {
-                        Some(eight) => *eight = input.array()?,
-                        None => to.copy_from_slice(input.take(bytes)?),
+                    match <&mut [u8; 8]>::try_from(&mut *to) {
+                        Ok(eight) => *eight = input.array()?,
+                        Err(_) => to.copy_from_slice(input.take(bytes)?),
                     }
                     at += bytes;
                 }

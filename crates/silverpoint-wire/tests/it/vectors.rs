@@ -40,7 +40,7 @@ pub fn number(vector: &Value, key: &str) -> u64 {
 /// A field of a vector in hexadecimal digits.
 pub fn hex(vector: &Value, key: &str) -> Vec<u8> {
     let digits = text(vector, key).as_bytes();
-    assert!(digits.len().is_multiple_of(2), "an odd number of digits: {vector}");
+    assert!(digits.len() % 2 == 0, "an odd number of digits: {vector}");
     let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap();
     digits.chunks(2).map(byte).collect()
 }

@@ -95,9 +95,34 @@ guarded! {
     RwLock, "<locked|><poisoned|>|", ["<locked>", "<poisoned>"], self => self.try_read().map_err(why);
 }
 
+/// Since Rust 1.94 lazy values have this function themselves, which comes before that of a trait.
+#[allow(dead_code)] // Only older ones use it.
+trait Lazy {
+    type Value;
+
+    /// The error of the compiler for a program that records one.
+    const UNSEEN: () = panic!(
+        "with Rust older than 1.94, a lazy value cannot be recorded: it cannot be read without initialising it"
+    );
+
+    fn get(_: &Self) -> Option<&Self::Value> {
+        let () = Self::UNSEEN;
+        None
+    }
+}
+
+impl<T, F> Lazy for LazyCell<T, F> {
+    type Value = T;
+}
+
+impl<T, F> Lazy for LazyLock<T, F> {
+    type Value = T;
+}
+
 /// An optional: what was set or made already, or nothing. (Of a lazy value whose initialisation panicked, nothing.)
 macro_rules! once {
     ($([$($generics:tt)*] $kind:ty;)*) => {$(
+        #[allow(unstable_name_collisions, clippy::incompatible_msrv)] // See `Lazy`.
         impl<T: Trace, $($generics)*> Trace for $kind {
             const SIGNATURE: Sig = <Option<&T> as Trace>::SIGNATURE;
             const FIXED: Option<usize> = None;

@@ -27,9 +27,7 @@ impl Causes<'_> {
     pub(crate) fn each(&self, mut give: impl FnMut(&dyn Error)) {
         let mut left = MOST;
         let mut next: Option<&dyn Error> = Some(self.0);
-        while let Some(error) = next
-            && left > 0
-        {
+        while let Some(error) = next.filter(|_| left > 0) {
             give(error);
             next = error.source();
             left -= 1;

@@ -7,6 +7,7 @@
 use std::fmt::{self, Display};
 
 use serde_core::ser::{self, Serialize, Serializer};
+use silverpoint_wire::bytes::floor_char_boundary;
 
 use super::Trace;
 use crate::item::{self, Item, Nest};
@@ -38,11 +39,11 @@ impl<T: Serialize> Trace for Serde<T> {
     }
     fn trace_item(&self, item: &mut Item<'_>) {
         let start = item.checkpoint();
-        if let Err(failure) = self.0.serialize(Put(item))
-            && !item.is_full()
-        {
-            item.return_to(start);
-            item.formatted(format_args!("<error: {failure}>"));
+        if let Err(failure) = self.0.serialize(Put(item)) {
+            if !item.is_full() {
+                item.return_to(start);
+                item.formatted(format_args!("<error: {failure}>"));
+            }
         }
     }
 }
@@ -64,7 +65,7 @@ impl Failure {
 impl fmt::Write for Failure {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let len = usize::from(self.len);
-        let kept = text.floor_char_boundary(Self::MOST - len);
+        let kept = floor_char_boundary(text, Self::MOST - len);
         self.text[len..len + kept].copy_from_slice(&text.as_bytes()[..kept]);
         self.len += kept as u8;
         // What does not fit is left out without an error, which not every Display implementation can handle.
@@ -74,7 +75,7 @@ impl fmt::Write for Failure {
 
 impl Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(str::from_utf8(&self.text[..usize::from(self.len)]).unwrap_or_default())
+        f.write_str(std::str::from_utf8(&self.text[..usize::from(self.len)]).unwrap_or_default())
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 
 use silverpoint_wire::block::{self, BlockKind, LossInfo, SessionInfo, push_anchor, push_site};
+use silverpoint_wire::bytes::floor_char_boundary;
 use silverpoint_wire::compression::Compression;
 use silverpoint_wire::process::{self, push_line};
 use silverpoint_wire::site::fnv1a64;
@@ -110,11 +111,11 @@ impl<W: Write> Rewriter<'_, W> {
     pub(super) fn told(&mut self) -> io::Result<()> {
         let mut seen = HashSet::new();
         for note in self.trace.notes() {
-            if let Matter::Collector { whose, text } = &note.matter
-                && whose.is_empty()
-                && seen.insert(text)
-            {
-                self.out.push(BlockKind::NOTE, 0, 0, text.as_bytes())?;
+            match &note.matter {
+                Matter::Collector { whose, text } if whose.is_empty() && seen.insert(text) => {
+                    self.out.push(BlockKind::NOTE, 0, 0, text.as_bytes())?;
+                }
+                _ => {}
             }
         }
         for (number, session) in self.scope.sessions(self.trace) {
@@ -171,7 +172,7 @@ impl<W: Write> Rewriter<'_, W> {
         }
         if !trimmed.is_empty() {
             let mut all = trimmed.join("; ");
-            all.truncate(all.floor_char_boundary(TRIMMED_MAX));
+            all.truncate(floor_char_boundary(&all, TRIMMED_MAX));
             push_line(&mut text, TRIMMED, &all);
         }
         text

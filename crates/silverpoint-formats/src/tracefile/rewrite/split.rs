@@ -216,14 +216,14 @@ impl<'t: 'o, 'o> Splitter<'t, 'o> {
         (rewriter.part, rewriter.now) = (self.number, self.now);
         rewriter.begin()?;
         let descriptions = rewriter.out.written();
-        if let Limit::Size(most) = self.limit
-            && descriptions + rewriter.out.rest() > most / 2
-        {
-            let what = format!(
-                "what describes the records takes {descriptions} bytes in each part: choose a size of {} bytes or more",
-                (descriptions + rewriter.out.rest()) * 2
-            );
-            return Err(invalid(what));
+        if let Limit::Size(most) = self.limit {
+            if descriptions + rewriter.out.rest() > most / 2 {
+                let what = format!(
+                    "what describes the records takes {descriptions} bytes in each part: choose a size of {} bytes or more",
+                    (descriptions + rewriter.out.rest()) * 2
+                );
+                return Err(invalid(what));
+            }
         }
         if let Limit::Size(most) = self.limit {
             // Records come first in small parts.

@@ -101,13 +101,13 @@ pub fn trim(trace: &Trace, filter: &Filter, options: &Options, out: impl Write) 
             chosen.resize_with(cursor + 1, || None);
             stated.resize_with(cursor + 1, || None);
         }
-        if let Some(record) = events.record(&place)
-            && record.header.site == CONTEXT
-        {
-            let mut bytes = record.header.encode().to_vec();
-            bytes.extend_from_slice(record.args);
-            stated[cursor] = Some(Stated { place, bytes });
-            continue;
+        if let Some(record) = events.record(&place) {
+            if record.header.site == CONTEXT {
+                let mut bytes = record.header.encode().to_vec();
+                bytes.extend_from_slice(record.args);
+                stated[cursor] = Some(Stated { place, bytes });
+                continue;
+            }
         }
         if let Some(Stated { place: context, bytes }) = stated[cursor].take() {
             if std::ptr::eq(context.block, place.block) {

@@ -90,9 +90,10 @@ impl Marks {
 
     /// Takes one that comes after all others. Without events between, it stands for the one before.
     pub(super) fn put(&mut self, mut mark: Mark) {
-        if let Some(before) = self.list.pop_if(|before| before.first == mark.first) {
+        if let Some(before) = self.list.last().filter(|before| before.first == mark.first) {
             self.bytes -= before.bytes();
             mark.is_break |= before.is_break;
+            self.list.pop();
         }
         self.bytes += mark.bytes();
         self.list.push(mark);

@@ -194,10 +194,10 @@ impl Rows {
                 continue;
             }
             let ns = event.session.order.wall_ns(event.ticks);
-            if let Some(begin) = begin.take()
-                && self.last_ns.is_some_and(|last| ns <= last)
-            {
-                self.marks.put_break(begin);
+            if let Some(begin) = begin.take() {
+                if self.last_ns.is_some_and(|last| ns <= last) {
+                    self.marks.put_break(begin);
+                }
             }
             self.has_news = false;
             self.last_ns = self.last_ns.max(Some(ns));
@@ -240,10 +240,8 @@ impl Rows {
             let selection = selection(&self.filter, trace);
             let mut events = Events::within(trace, selection, progress, i64::MAX, Some(&limits));
             let mut is_enough = false;
-            while at < end
-                && !is_enough
-                && let Some(event) = events.next()
-            {
+            while at < end && !is_enough {
+                let Some(event) = events.next() else { break };
                 if event.is_shown() {
                     if at >= number {
                         is_enough = !take(trace, number, &event);

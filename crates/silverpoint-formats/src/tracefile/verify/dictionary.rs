@@ -62,7 +62,7 @@ impl Dictionaries {
                 return;
             }
         };
-        if !payload.len().is_multiple_of(entry) {
+        if payload.len() % entry != 0 {
             let what = format!("{} bytes are no whole number of entries of {entry} bytes", payload.len());
             wrong.push((Severity::Damage, what));
         }
@@ -158,8 +158,10 @@ impl Described {
                 _ => {}
             }
             self.sites.insert(id, (level, sum));
-            if !is_pending && let Err(error) = self.signatures.insert(id, &description.signature) {
-                wrong.push((Severity::Damage, format!("the signature of site {id}: {error}")));
+            if !is_pending {
+                if let Err(error) = self.signatures.insert(id, &description.signature) {
+                    wrong.push((Severity::Damage, format!("the signature of site {id}: {error}")));
+                }
             }
         }
     }

@@ -177,9 +177,8 @@ impl<F: FnMut(Finding)> Check<'_, F> {
     fn file(&mut self) -> io::Result<()> {
         let mut scanner = Scanner::new(self.source, 0, true);
         let mut last = None;
-        while !self.is_refused
-            && let Some(found) = scanner.next()?
-        {
+        while !self.is_refused {
+            let Some(found) = scanner.next()? else { break };
             match found {
                 Found::Block { at, header } => {
                     self.block(at, &header, scanner.payload())?;
@@ -240,14 +239,14 @@ impl<F: FnMut(Finding)> Check<'_, F> {
             self.say(at, Severity::Damage, what, REPAIR);
         }
         self.next_sequence = header.sequence.saturating_add(1);
-        if header.kind == BlockKind::FILE
-            && let Some(version) = FormatVersion::refused(&process::lines(payload))
-        {
-            let own = FormatVersion::CURRENT.major;
-            let what = format!("it has version {version:.40} of the format; this program reads {own}.x");
-            self.say(at, Severity::Foreign, what, "use a silverpoint of that version");
-            self.is_refused = true;
-            return Ok(());
+        if header.kind == BlockKind::FILE {
+            if let Some(version) = FormatVersion::refused(&process::lines(payload)) {
+                let own = FormatVersion::CURRENT.major;
+                let what = format!("it has version {version:.40} of the format; this program reads {own}.x");
+                self.say(at, Severity::Foreign, what, "use a silverpoint of that version");
+                self.is_refused = true;
+                return Ok(());
+            }
         }
         if self.depth == Depth::Checksums {
             let is_records = header.kind == BlockKind::RECORDS;

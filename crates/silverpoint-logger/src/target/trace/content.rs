@@ -10,6 +10,7 @@ use silverpoint_formats::tracefile::{Session, Trace};
 use silverpoint_wire::block::{
     BlockHeader, BlockKind, LossInfo, SessionInfo, StreamInfo, push_anchor, push_block, push_site, site_bit,
 };
+use silverpoint_wire::bytes::floor_char_boundary;
 use silverpoint_wire::layout::block::{LEVELS_CONTROL, RAW, SEGMENT};
 use silverpoint_wire::layout::record::{CONTEXT, THREAD_NAME};
 use silverpoint_wire::process::{self, push_line};
@@ -304,7 +305,7 @@ impl Content {
             let mut info = found.and_then(|found| found.info).unwrap_or_default();
             info.stream = stream;
             if !thread_name.is_empty() {
-                let len = thread_name.floor_char_boundary(info.name.len());
+                let len = floor_char_boundary(thread_name, info.name.len());
                 info.name = [0; 16];
                 info.name[..len].copy_from_slice(&thread_name.as_bytes()[..len]);
             }
