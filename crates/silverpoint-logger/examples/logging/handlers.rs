@@ -1,4 +1,6 @@
 //! Functions of the program's that are given records by the logger's threads.
+// Only the tests of this repository run it, and they need a newer Rust anyway.
+#![allow(clippy::incompatible_msrv)]
 
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, OnceLock};
