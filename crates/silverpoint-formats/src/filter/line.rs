@@ -185,9 +185,9 @@ mod tests {
         for (line, told) in [
             ("id=", "column 4: expected"),
             ("-l loud", "column 4: 'loud' is no level"),
-            ("-c net=warning", "column 4: 'net=warning': a level stands behind ="),
-            ("  --colour red", "column 3: '--colour' filters nothing"),
-            ("-c", "column 1: -c wants a value"),
+            ("-c net=warning", "column 4: 'net=warning': 'warning' after = is no level"),
+            ("  --colour red", "column 3: '--colour' is no filter"),
+            ("-c", "column 1: -c needs a value"),
             ("-c 'net", "column 4: the quote is not closed"),
             ("-w 'id='", "column 8: expected"),
             ("--where=id=", "column 12: expected"),

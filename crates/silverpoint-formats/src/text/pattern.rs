@@ -399,7 +399,10 @@ mod tests {
             "{items:?}"
         );
         let error = Pattern::parse("{levle}").unwrap_err().to_string();
-        assert!(error.starts_with("\"levle\" is nothing") && error.contains("level, l, category"), "{error}");
+        assert!(
+            error.starts_with("\"levle\" is no part of a line") && error.contains("level, l, category"),
+            "{error}"
+        );
         for bad in ["{context_}", "{}", "{0}", "{", "}", "{level:", "{level:<"] {
             assert!(Pattern::parse(bad).is_err(), "{bad}");
         }

@@ -169,7 +169,7 @@ fn a_later_minor_version_is_read_and_what_is_new_is_counted() {
     );
     assert_eq!(
         trace.notes()[0].to_string(),
-        "t.silver: 2 blocks of kinds that this program does not know, passed over \
+        "t.silver: 2 blocks of kinds that this program does not know, skipped \
          (the file has version 1.7 of the format, this program knows 1.0)"
     );
     assert_eq!(trace.count(&Filter::default()).events, 3);
@@ -215,7 +215,7 @@ fn another_major_version_is_refused_with_its_number() {
             let note = trace.notes()[0].to_string();
             let expected = format!(
                 "t.silver: it has version {shown} of the format, stated at byte 0; \
-                 this program reads 1.x: use the silverpoint that belongs to it"
+                 this program reads 1.x: use a silverpoint of that version"
             );
             assert_eq!(note.to_lowercase(), expected.to_lowercase());
         }
