@@ -48,7 +48,7 @@ fn a_handler_that_panicked_held_up_every_flush_and_kept_the_spool() {
     let scratch = Scratch::new();
     let (out, err) = scratch.run(["handler-panics"]);
     assert_eq!(out, "1\n2\n");
-    assert_eq!(err.matches("a handler: it has panicked, and is given no more records").count(), 1, "{err}");
+    assert_eq!(err.matches("a handler: it has panicked, and gets no more records").count(), 1, "{err}");
     // Beside them stands the panic itself, with its stack.
     assert_eq!(scratch.read("app.log").matches(" number ").count(), 10);
     assert_eq!(scratch.names(), ["app.log"], "the spool has gone");
