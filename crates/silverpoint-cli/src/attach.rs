@@ -17,7 +17,7 @@ use silverpoint_collect::{AttachMode, Collector, Config, Existing, Filter};
 use silverpoint_shm::observer::ObservedSession;
 
 use crate::collect::{InputEnd, tell};
-use crate::exit::{Exit, Outcome, failure, inform, note};
+use crate::exit::{Exit, Outcome, at, failure, inform, note};
 use crate::sessions::{self, Place};
 use crate::store::{Store, directives};
 use crate::summary::Summary;
@@ -70,7 +70,7 @@ fn guard(pid: u32) -> Outcome {
         .stdin(Stdio::piped())
         .spawn()
         .map_err(|error| failure(format!("the collector's process cannot be started: {error}")))?;
-    let status = wait(&mut worker, &mut signals).map_err(failure)?;
+    let status = wait(&mut worker, &mut signals).map_err(at("the collector's process"))?;
     let Some(code) = status.code() else {
         put_back(&places);
         return Err(failure(format!(

@@ -26,7 +26,7 @@ use silverpoint_shm::observer::{ObservedSession, list};
 use silverpoint_shm::root::Root;
 
 use crate::backtrace::{self, Backtrace, Wishes};
-use crate::exit::{Exit, Outcome, failure, note};
+use crate::exit::{Exit, Outcome, at, note};
 use crate::processes::Processes;
 use crate::store::Store;
 use crate::units::show_number;
@@ -69,7 +69,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const SETTLE: Duration = Duration::from_secs(3);
 
 pub fn run(args: Args) -> Outcome {
-    let signals = detach().map_err(failure)?;
+    let signals = detach().map_err(at("signals cannot be watched"))?;
     let existing = match args.existing {
         OnExisting::Continue => Existing::Continue,
         OnExisting::Replace => Existing::Replace,

@@ -9,7 +9,7 @@ use silverpoint_wire::process;
 use silverpoint_wire::site::SiteDescription;
 
 use crate::backtrace;
-use crate::exit::{Exit, Failed, Outcome, failure, note};
+use crate::exit::{Exit, Failed, Outcome, at, failure, note};
 use crate::sessions::{self, Place};
 use crate::store;
 use crate::units::show_count;
@@ -58,7 +58,7 @@ pub fn run(args: Args) -> Outcome {
                 None => format!("{}: {}", place.name, present(&session).map_err(at)?.escape_debug()),
             }
         };
-        writeln!(out, "{line}").map_err(failure)?;
+        writeln!(out, "{line}").map_err(at("standard output"))?;
     }
     Ok(Exit::Success)
 }

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::io::Write;
 
+use silverpoint_collect::CollectError;
+use silverpoint_formats::tracefile::OpenError;
+use silverpoint_logger::{LoggerError, SettingsError};
 use silverpoint_read::ReadError;
 
 /// What the program ends with. `run` ends as its command did, unless it could not start it.
@@ -55,9 +58,28 @@ impl fmt::Display for Failed {
     }
 }
 
-/// Makes a general failure of any error.
-pub fn failure(error: impl fmt::Display) -> Failed {
+/// An error that names where it happened. [`std::io::Error`] is none: "No space left on device" alone says of no file that it is full. [`at`] names the place.
+pub trait Placed: fmt::Display {}
+
+impl Placed for &str {}
+impl Placed for String {}
+impl Placed for fmt::Arguments<'_> {}
+impl Placed for Failed {}
+impl Placed for OpenError {}
+impl Placed for CollectError {}
+impl Placed for LoggerError {}
+impl Placed for SettingsError {}
+impl Placed for ReadError {}
+impl Placed for silverpoint_convert::ReadError {}
+
+/// Makes a general failure of an error.
+pub fn failure(error: impl Placed) -> Failed {
     Failed::new(Exit::Failure, error.to_string())
+}
+
+/// Makes a general failure of an error at this place: a file, or what else failed.
+pub fn at<E: fmt::Display>(place: impl fmt::Display) -> impl Fn(E) -> Failed {
+    move |error| failure(format!("{place}: {error}"))
 }
 
 /// What a command gives.

@@ -8,7 +8,7 @@ use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
-use crate::exit::{Exit, Failed, Outcome, failure};
+use crate::exit::{Exit, Failed, Outcome, at, failure};
 use crate::input::Output;
 use crate::{Cli, examples};
 
@@ -62,7 +62,7 @@ pub fn man(args: ManArgs) -> Outcome {
         },
     };
     let mut out = Output::new();
-    out.text.push_str(&text.map_err(failure)?);
+    out.text.push_str(&text.map_err(at("the page"))?);
     out.flush()?;
     Ok(Exit::Success)
 }

@@ -33,9 +33,13 @@ impl Progress {
         let begun = bytes_read();
         let show = move || {
             let bar = bar(total);
-            while !flag.load(Ordering::Acquire) {
+            // What ends before the first look needs no bar, and a rate needs some time.
+            loop {
+                std::thread::park_timeout(LOOK);
+                if flag.load(Ordering::Acquire) {
+                    break;
+                }
                 bar.set_position((bytes_read() - begun).min(total));
-                std::thread::sleep(LOOK);
             }
             bar.finish_and_clear();
         };
@@ -50,6 +54,7 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.ended.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
             let _ = thread.join();
         }
     }

@@ -9,7 +9,7 @@ use silverpoint_formats::tracefile::Verdict;
 use silverpoint_formats::tracefile::rewrite::{Limit, Options, PARTS_MAX, Parts, Rewritten, split};
 use silverpoint_wire::compression::Compression;
 
-use crate::exit::{Exit, Failed, Outcome, failure, inform};
+use crate::exit::{Exit, Failed, Outcome, at, failure, inform};
 use crate::input::{Files, tell};
 use crate::interrupts;
 use crate::newfile::{NewFile, Sealed};
@@ -82,6 +82,7 @@ pub fn run(args: Args) -> Outcome {
         force: args.force,
         sealed: Vec::new(),
         sum: Rewritten::default(),
+        part: 1,
         failed: None,
     };
     interrupts::watch();
@@ -89,7 +90,8 @@ pub fn run(args: Args) -> Outcome {
     let progress = Progress::of_reading(sizes.map(|found| found.len()).sum());
     let damage = split(&trace, limit, &options, &mut made);
     progress.end();
-    let damage = damage.map_err(|error| made.failed.take().unwrap_or_else(|| refused(error)))?;
+    let damage = damage
+        .map_err(|error| made.failed.take().unwrap_or_else(|| refused(error, &made.names.path(made.part))))?;
     let is_told = |verdict| verdict >= Verdict::Cut;
     tell(trace.notes().iter().filter(|note| is_told(note.matter.verdict())).chain(&damage));
     inform(made.publish()?);
@@ -97,13 +99,13 @@ pub fn run(args: Args) -> Outcome {
     Ok(if is_damaged || trace.verdict() == Verdict::Damaged { Exit::Damaged } else { Exit::Success })
 }
 
-/// Errors of the system are failures, errors of the library are wrong usage.
-fn refused(error: io::Error) -> Failed {
+/// Errors of the system concern the part that is written; errors of the library are wrong usage.
+fn refused(error: io::Error, part: &Path) -> Failed {
     match error.kind() {
         io::ErrorKind::InvalidInput if error.raw_os_error().is_none() => {
             Failed::new(Exit::Usage, error.to_string())
         }
-        _ => failure(error),
+        _ => at(part.display())(error),
     }
 }
 
@@ -168,6 +170,8 @@ struct Made {
     sealed: Vec<Sealed>,
     /// Of all parts.
     sum: Rewritten,
+    /// The number of the one that is written.
+    part: u32,
     /// Why a part could not be made.
     failed: Option<Failed>,
 }
@@ -176,6 +180,7 @@ impl Parts for Made {
     type File = NewFile;
 
     fn begin(&mut self, number: u32) -> io::Result<NewFile> {
+        self.part = number;
         NewFile::create(&self.names.path(number), &self.inputs, self.force).map_err(|failed| {
             let error = io::Error::other(failed.message.clone());
             self.failed = Some(failed);

@@ -67,7 +67,11 @@ pub fn write_database(
     let (part, _) = Part::create(&absolute).map_err(failed)?;
     let database = Database::unlocked(trace)?;
     begun(database.interrupt_handle());
-    let saved = fill(&database, part.temporary())?;
+    // What SQLite says names no file.
+    let saved = fill(&database, part.temporary()).map_err(|error| match error {
+        Error::File(text) | Error::Failed(text) => Error::File(format!("{}: {text}", path.display())),
+        other => other,
+    })?;
     File::open(part.temporary()).and_then(|file| file.sync_all()).map_err(failed)?;
     part.publish(force).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => exists(),
@@ -78,7 +82,7 @@ pub fn write_database(
 
 fn fill(database: &Database, path: &Path) -> Result<Saved, Error> {
     let Some(text) = path.to_str() else {
-        return Err(Error::File(format!("{}: SQLite needs a name in UTF-8", path.display())));
+        return Err(Error::File("SQLite needs a name in UTF-8".to_owned()));
     };
     let connection = database.connection();
     // It is invisible before it has its name: a death leaves nothing that is read.

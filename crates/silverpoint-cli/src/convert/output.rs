@@ -12,7 +12,7 @@ use silverpoint_convert::{Format, MakeWriter, Reader, WriteOptions, Writer};
 
 use super::copying::{Copying, PIPE};
 use super::{sqlite, usage};
-use crate::exit::{Failed, failure};
+use crate::exit::{Failed, at, failure};
 use crate::helper;
 use crate::newdirectory::NewDirectory;
 use crate::newfile::NewFile;
@@ -76,12 +76,12 @@ impl Output {
         copying: &mut Copying<'_>,
     ) -> Result<bool, Failed> {
         let &Manner { path, force, .. } = manner;
-        let of_output = |error: io::Error| failure(format!("{}: {error}", path.display()));
+        let of_output = at::<io::Error>(path.display());
         match self {
             Self::Standard(make) => {
                 let written = manner
                     .begin(make, Box::new(io::stdout().lock()))
-                    .map_err(failure)
+                    .map_err(at("standard output"))
                     .and_then(|mut writer| copying.run(reader, &mut *writer));
                 match written {
                     Err(failed) if failed.message == PIPE => return Ok(false),
@@ -93,11 +93,12 @@ impl Output {
                 paths.retain(|path| path != Path::new("-"));
                 let file = Rc::new(RefCell::new(NewFile::create(path, &paths, force)?));
                 {
-                    let mut writer = manner.begin(make, Box::new(Part(Rc::clone(&file)))).map_err(failure)?;
+                    let mut writer =
+                        manner.begin(make, Box::new(Part(Rc::clone(&file)))).map_err(&of_output)?;
                     copying.run(reader, &mut *writer)?;
                 }
                 let file = Rc::into_inner(file).ok_or_else(|| failure("the output is still in use"))?;
-                file.into_inner().finish().map_err(of_output)?;
+                file.into_inner().finish().map_err(&of_output)?;
             }
             Self::Sqlite => {
                 let between = sqlite::Between::of(path, |writer| copying.run(reader, writer))?;
@@ -106,9 +107,9 @@ impl Output {
             }
             Self::Ctf => {
                 let directory = NewDirectory::create(path, force, ctf::is_trace)?;
-                let mut writer = CtfWriter::create(directory.meanwhile()).map_err(of_output)?;
+                let mut writer = CtfWriter::create(directory.meanwhile()).map_err(&of_output)?;
                 copying.run(reader, &mut writer)?;
-                directory.finish().map_err(of_output)?;
+                directory.finish().map_err(&of_output)?;
             }
             Self::Collector(sender) => {
                 let refused = sender.refused();

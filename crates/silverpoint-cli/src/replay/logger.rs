@@ -2,6 +2,7 @@
 //! a configuration can name.
 
 use std::fs::{File, OpenOptions};
+use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use silverpoint_logger::{Config, Feed, Flushed};
 
 use super::Sink;
 use super::sink::Destination;
-use crate::exit::{Failed, failure};
+use crate::exit::{Failed, at, failure};
 use crate::printing::{Printing, text_options};
 use crate::units::show_count;
 
@@ -80,7 +81,7 @@ impl Logger {
 
     /// Waits until everything so far is written; continues in a new file.
     fn next_part(&mut self) -> Result<(), Failed> {
-        self.writer.finish().map_err(failure)?;
+        self.writer.finish().map_err(of(&self.feed))?;
         // A sink that fails has reported it.
         while self.feed.flush(Duration::from_secs(1)) != Flushed::Complete {
             if self.stop.load(Ordering::Relaxed) {
@@ -93,11 +94,16 @@ impl Logger {
     }
 }
 
+/// An error of the file that the sinks are fed by.
+fn of(feed: &Feed) -> impl Fn(io::Error) -> Failed {
+    at(feed.file().display().to_string())
+}
+
 fn begin(feed: &Feed) -> Result<SilverWriter<Counted>, Failed> {
     let path = feed.file();
     let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
     let file = made.map_err(|error| failure(format!("{}: {error}", path.display())))?;
-    SilverWriter::new(Counted { file, bytes: 0 }).map_err(failure)
+    SilverWriter::new(Counted { file, bytes: 0 }).map_err(of(feed))
 }
 
 impl Sink for Logger {
@@ -115,7 +121,7 @@ impl Sink for Logger {
         };
         match self.writer.write(&record) {
             Ok(()) => {}
-            Err(WriteError::Io(error)) => return Err(failure(error)),
+            Err(WriteError::Io(error)) => return Err(of(&self.feed)(error)),
             Err(WriteError::CannotHold(_)) => self.left_out += 1,
         }
         if self.writer.get_ref().bytes >= self.part_bytes {
@@ -125,13 +131,13 @@ impl Sink for Logger {
     }
 
     fn pass_on(&mut self) -> Result<(), Failed> {
-        self.writer.flush().map_err(failure)?;
+        self.writer.flush().map_err(of(&self.feed))?;
         self.feed.written();
         Ok(())
     }
 
     fn finish(mut self: Box<Self>) -> Result<Vec<String>, Failed> {
-        self.writer.finish().map_err(failure)?;
+        self.writer.finish().map_err(of(&self.feed))?;
         let ended = self.feed.end(PATIENCE);
         if let Flushed::Late { sinks } = ended {
             return Err(failure(format!("{sinks} sinks have not received all records within {PATIENCE:?}")));

@@ -182,7 +182,8 @@ fn private_root() -> Result<PathBuf, Failed> {
     let root = Root::open_or_create().map_err(|error| {
         run_failed(format!("the directory of sessions cannot be used: {}", root::explained(error)))
     })?;
-    let path = std::path::absolute(root.path()).map_err(|error| run_failed(error.to_string()))?;
+    let path = std::path::absolute(root.path())
+        .map_err(|error| run_failed(format!("{}: {error}", root.path().display())))?;
     for _ in 0..100 {
         let random = std::hash::RandomState::new().build_hasher().finish() as u32;
         let name = format!("{RUN_PREFIX}{}-{random:08x}", std::process::id());

@@ -13,7 +13,7 @@ use silverpoint_sql::{Database, Error, KEYWORDS};
 
 use super::output::{Mode, Printer};
 use super::{Interrupts, failed};
-use crate::exit::{Exit, Failed, Outcome, failure, note};
+use crate::exit::{Exit, Failed, Outcome, at, note};
 use crate::input::Output;
 
 /// Commands of the prompt itself.
@@ -32,8 +32,9 @@ const KEPT: usize = 1000;
 pub fn run(database: &Database, mode: Mode, interrupts: &Interrupts) -> Result<(), Failed> {
     let tables = database.tables().map_err(failed)?;
     let mut mode = mode;
-    let config = Config::builder().max_history_size(KEPT).map_err(failure)?.auto_add_history(true).build();
-    let mut editor: Editor<Words, FileHistory> = Editor::with_config(config).map_err(failure)?;
+    let config =
+        Config::builder().max_history_size(KEPT).map_err(at("the prompt"))?.auto_add_history(true).build();
+    let mut editor: Editor<Words, FileHistory> = Editor::with_config(config).map_err(at("the terminal"))?;
     editor.set_helper(Some(Words::new(&tables)));
     let history = history();
     if let Some(path) = &history {
@@ -61,7 +62,7 @@ pub fn run(database: &Database, mode: Mode, interrupts: &Interrupts) -> Result<(
             // An unfinished line is dropped.
             Err(ReadlineError::Interrupted) => {}
             Err(ReadlineError::Eof) => break,
-            Err(error) => return Err(failure(error)),
+            Err(error) => return Err(at("the terminal")(error)),
         }
     }
     if let Some(path) = &history {

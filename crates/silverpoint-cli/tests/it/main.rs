@@ -23,6 +23,7 @@ mod logs;
 mod look;
 mod manual;
 mod mixed_up;
+mod no_room;
 mod own_types;
 mod recover;
 mod replay;

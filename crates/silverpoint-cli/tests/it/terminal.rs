@@ -116,3 +116,16 @@ fn less_is_the_default_and_shows_colours() {
     assert_eq!(out.matches("subject.count").count(), 3, "less -F ends by itself when all fits: {out:?}");
     assert!(out.contains("\x1b[32mINFO"), "less -R passes colours: {out:?}");
 }
+
+#[test]
+fn a_command_that_ends_at_once_shows_no_bar() {
+    let scratch = traced();
+    for words in ["verify t.silver", "split --force --parts 2 -o 'p-{}.silver' t.silver"] {
+        // A busy machine may interrupt one run for longer than a bar waits, hardly all of them.
+        let is_quick = (0..10).any(|_| {
+            let out = on_a_terminal(&scratch, words, &[]);
+            out.is_none_or(|out| out.contains("record") && !out.contains("KiB/"))
+        });
+        assert!(is_quick, "{words}");
+    }
+}
