@@ -1,6 +1,9 @@
 // Tracepoints in a coroutine: their variables, and temporaries that live across an await, lie in its frame.
 #include <coroutine>
+#include <silverpoint/glog.hpp>
+#include <silverpoint/logger.hpp>
 #include <silverpoint/silverpoint.hpp>
+#include <silverpoint/spdlog.hpp>
 
 struct Task {
     struct promise_type {
@@ -40,4 +43,20 @@ Task job(int id) {
     if (SP_ENABLED(info)) SP_LOG(warn, "net", "{}", id);
 }
 
-int main() { job(1); }
+// The ways of spdlog's and glog's users.
+Task others(int id) {
+    spdlog::info("{} {}", id, co_await Ready<int>{1});
+    SPDLOG_WARN("{}", co_await Ready<double>{0.5});
+    // (An await within a statement of glog's makes g++ warn: its line would be a variable of the frame.)
+    const bool is_on = co_await Ready<bool>{true};
+    LOG_IF(WARNING, is_on) << "conditional " << id;
+    CHECK_EQ(co_await Ready<int>{1}, 1) << "sums";
+    VLOG(1) << "verbose " << id;
+    co_await std::suspend_never{};
+    spdlog::default_logger()->error("{}", id);
+}
+
+int main() {
+    job(1);
+    others(2);
+}

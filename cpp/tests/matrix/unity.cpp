@@ -6,3 +6,4 @@ namespace other {
 SP_CATEGORY("other")
 inline void work() { SP_INFO("other {}", 2); }
 }  // namespace other
+#include "logging.cpp"

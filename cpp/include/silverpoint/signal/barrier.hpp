@@ -22,10 +22,6 @@
 #include <cstdlib>
 #include <memory>
 
-#if defined(__x86_64__) || defined(__i386__)
-#    include <immintrin.h>
-#endif
-
 // One copy in a process, no matter with which visibility a library is compiled. Threads and signals of all
 // its shared objects must know of each other. The dynamic linker ensures this among shared libraries. If an
 // executable loads plugins (dlopen), the linker must see its symbols: link it with -rdynamic (CMake:
@@ -103,7 +99,8 @@ class backoff {
         ++turns_;
         if (turns_ < 64) {
 #if defined(__x86_64__) || defined(__i386__)
-            _mm_pause();
+            // (The header of _mm_pause has parameters named A: a macro in some programs.)
+            __builtin_ia32_pause();
 #elif defined(__aarch64__)
             asm volatile("yield");
 #endif
