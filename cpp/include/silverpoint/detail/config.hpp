@@ -37,6 +37,21 @@
 #define SP_DETAIL_HOT [[gnu::always_inline]] inline
 #define SP_DETAIL_COLD [[gnu::noinline, gnu::cold]] inline
 
+SP_DETAIL_BEGIN
+
+// Orders all memory accesses before it and behind it.
+// g++ warns that its sanitizer of threads does not know fences: there it orders all the same.
+#if defined(__GNUC__) && !defined(__clang__)
+#    pragma GCC diagnostic push
+#    pragma GCC diagnostic ignored "-Wtsan"
+#endif
+SP_DETAIL_HOT void full_fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+#if defined(__GNUC__) && !defined(__clang__)
+#    pragma GCC diagnostic pop
+#endif
+
+SP_DETAIL_END
+
 // A place where the kill test ends the process. Otherwise empty.
 #ifndef SP_DETAIL_FAULT_POINT
 #    define SP_DETAIL_FAULT_POINT(name) ((void)0)

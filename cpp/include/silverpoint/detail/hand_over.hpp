@@ -18,7 +18,7 @@ SP_DETAIL_BEGIN
 
 // Brings the next record of every lane of all threads to the cold path.
 SP_DETAIL_COLD void ask_all_lanes() {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    full_fence();
     const std::uint32_t threads = session.threads_next.load(std::memory_order_seq_cst);
     for (std::uint32_t number = 0; number < threads && number < kChunks * kThreadsInChunk; ++number) {
         Thread* chunk = chunks[number / kThreadsInChunk].load(std::memory_order_acquire);

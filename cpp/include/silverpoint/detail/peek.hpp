@@ -169,7 +169,7 @@ class PeekedRing {
                 const std::uint64_t value = longword(kRingHeader + at % capacity());
                 std::memcpy(bytes.data() + (at - begin), &value, 8);
             }
-            std::atomic_thread_fence(std::memory_order_seq_cst);
+            full_fence();
             if (is_there()) return bytes;
         }
         return {};

@@ -151,7 +151,7 @@ SP_DETAIL_COLD void forget_oldest(Lane& lane, std::uint64_t need) {
     const std::uint64_t committed = lane.committed->load(std::memory_order_relaxed);
     lane.ring.oldest().store(oldest < committed ? oldest : committed, std::memory_order_relaxed);
     // A reader that sees bytes overwritten from here on also sees the new `oldest`.
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    full_fence();
 }
 
 // Appends a control record if there is room.
@@ -204,7 +204,7 @@ SP_DETAIL_COLD void tell(Lane& lane, bool overwrite) {
 
 SP_DETAIL_COLD void ring_doorbell() {
     // The position was stored before; the collector stores `collector_sleeping` before it reads positions.
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    full_fence();
     if (session.word(at::kCollectorSleeping).load(std::memory_order_relaxed) == 0) return;
     session.word(at::kDoorbell).fetch_add(1, std::memory_order_release);
     futex_wake(&session.word(at::kDoorbell));
@@ -268,7 +268,7 @@ SP_DETAIL_COLD bool wait_for_room(Lane& lane, std::uint64_t need, Level level) {
         }
         const std::uint32_t value = wake.load(std::memory_order_acquire);
         waiting.store(1, std::memory_order_seq_cst);
-        std::atomic_thread_fence(std::memory_order_seq_cst);
+        full_fence();
         if (!has_room()) {
             ring_doorbell();
             futex_wait(&wake, value, 20'000'000);
@@ -356,7 +356,7 @@ SP_DETAIL_COLD Room room_for(Lane& lane, unsigned number, std::size_t size, Leve
         // On the cold path records are passed to functions of the program (hand_over.hpp). Behind the fence
         // either this sees that there is a function, or the thread that adds it comes after the limit above.
         // Without a counter that user mode can trust, every record reads the system's clock there, too.
-        std::atomic_thread_fence(std::memory_order_seq_cst);
+        full_fence();
         if (session.source == kMonotonic || handing.is_wanted()) set_limit(lane, nullptr);
         // At the beginning of a lap its first lines were not prefetched.
         if (lane.cur < before || lane.cur == lane.data)

@@ -14,7 +14,10 @@ inline void InitGoogleLogging(const char* argv0) {
     if (is_initialized())
         LogMessageFatal(__FILE__, __LINE__).stream()
             << "Check failed: !IsGoogleLoggingInitialized() You called InitGoogleLogging() twice!";
-    program_name = (new std::string(base_name(argv0)))->c_str();
+    // Destructors that run later may log, so that it is never freed; it is no leak, for it stays reachable.
+    static std::string& kept_name = *new std::string;
+    kept_name = base_name(argv0);
+    program_name = kept_name.c_str();
     state.fail.store(dump_stack_and_abort, std::memory_order_release);
     // A prefix of the program's own, and so the whole line, is made where a message is logged.
     if (!FLAGS_logtostderr && !FLAGS_logtostdout && state.custom_prefix == nullptr) start_logger();
