@@ -102,7 +102,7 @@ class ErrorText {
         known_ = strerrordesc_np(error);
         if (known_ == nullptr) made_.add("Unknown error ");
 #else
-        made_.add("Error ");
+        known_ = std::strerror(error);
 #endif
         if (known_ != nullptr) return;
         if (error < 0) made_.add("-");

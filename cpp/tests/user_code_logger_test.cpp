@@ -2,6 +2,7 @@
 // start or stop: each thread ends as it would without a log, and what it had logged is there.
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <ranges>
@@ -126,7 +127,9 @@ TEST_F(UserCode, CancelledThreadsLoseNoLine) {
         EXPECT_EQ(result, PTHREAD_CANCELED);
     }
     ASSERT_TRUE(silverpoint::stop(std::chrono::seconds(60)));
-    EXPECT_EQ(lines("log").size(), made);
+    // (On a busy machine the log also says that a thread waited for room.)
+    const auto all = lines("log");
+    EXPECT_EQ(std::count(all.begin(), all.end(), "line 1"), made);
 }
 
 // Cancelled before: whatever it calls first is done whole, and then it ends.
