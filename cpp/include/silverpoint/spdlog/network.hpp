@@ -12,7 +12,8 @@
 #include <chrono>
 #include <utility>
 
-#include "custom.hpp"
+// (With the rest of spdlog.hpp: this header may be the only one of a file.)
+#include "../spdlog.hpp"
 
 namespace spdlog {
 namespace sinks {
