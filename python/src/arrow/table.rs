@@ -231,8 +231,8 @@ impl Shape {
         let mut typed: Vec<(String, Field)> = Vec::new();
         for (argument, kind) in found {
             let is_taken = |name: &str| {
-                let all = fields.iter().chain(typed.iter().map(|(_, field)| field));
-                all.into_iter().any(|field| field.name.eq_ignore_ascii_case(name))
+                let mut all = fields.iter().chain(typed.iter().map(|(_, field)| field));
+                all.any(|field| field.name.eq_ignore_ascii_case(name))
             };
             let name = name_beside(&argument, kind, is_taken);
             if kind == Kind::Time {
