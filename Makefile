@@ -3,6 +3,8 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 DEMO_TREE ?= /usr/include
 
 PREFIX ?= /usr/local
+# Given but empty, it is the same.
+override PREFIX := $(or $(PREFIX),/usr/local)
 # What is installed as the program; built when it is this one.
 built_program := $(or $(CARGO_TARGET_DIR),target)/release/silverpoint
 PROGRAM ?= $(built_program)

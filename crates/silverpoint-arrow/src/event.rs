@@ -108,6 +108,25 @@ impl Event {
     }
 }
 
+impl Event {
+    /// Whether the columns hold all arguments. It is asked before a column gets its value, so that none has more rows than another.
+    fn fits(&mut self, site: &Site, args: &[u8], places: usize) -> Result<(), WriteError> {
+        let mut at = Some(0);
+        for (ty, place) in site.types.iter().zip(&self.places[places].1) {
+            let read = at.and_then(|at| self.values.read(ty, args, at));
+            if let Some((Cell::TooLarge(value), _)) = read {
+                let (of, why) = (&site.description, too_large(&self.kinds[*place].0, value));
+                return Err(WriteError::CannotHold(format!(
+                    "{}:{}: {why}; convert without --event, then the column 'args' has it",
+                    of.file, of.line
+                )));
+            }
+            at = read.map(|(_, end)| end);
+        }
+        Ok(())
+    }
+}
+
 /// Puts a value into its column, and a time into that of the nanoseconds too.
 fn push(columns: &mut [Column], kind: Kind, cell: &Cell, values: &Values) {
     let count = if kind == Kind::Time { 2 } else { 1 };
@@ -127,6 +146,7 @@ impl Table for Event {
             return Ok(());
         }
         let places = self.places(site_number, site)?;
+        self.fits(site, args, places)?;
         let common = [
             (Cell::Int(record.wall_ns), ""),
             (Cell::Int(record.wall_ns), ""),
@@ -147,14 +167,7 @@ impl Table for Event {
             let read = at.and_then(|at| self.values.read(ty, args, at));
             at = read.as_ref().map(|(_, end)| *end);
             let cell = read.map_or(Cell::Null, |(cell, _)| cell);
-            let (name, kind, column) = &self.kinds[*place];
-            if let Cell::TooLarge(value) = cell {
-                let (of, why) = (&site.description, too_large(name, value));
-                return Err(WriteError::CannotHold(format!(
-                    "{}:{}: {why}; convert without --event, then the column 'args' has it",
-                    of.file, of.line
-                )));
-            }
+            let (_, kind, column) = &self.kinds[*place];
             self.bytes += self.values.text.len() + self.values.bytes.len();
             push(&mut self.columns[OF_EVENT + column..], *kind, &cell, &self.values);
             is_set[*place] = true;

@@ -5,7 +5,7 @@ use std::io;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use silverpoint_convert::{Record, WriteError};
-use silverpoint_formats::columns::{RECORD, name_of, too_large};
+use silverpoint_formats::columns::{RECORD, name_of};
 use silverpoint_formats::json::{Stack, push_args};
 use silverpoint_formats::render::Renderer;
 use silverpoint_formats::text;
@@ -56,12 +56,9 @@ impl Records {
     }
 }
 
-/// A number that stands in no argument.
-fn number(name: &str, value: Option<u64>) -> Result<Cell, WriteError> {
-    match value.map_or(Cell::Null, Cell::unsigned) {
-        Cell::TooLarge(value) => Err(WriteError::CannotHold(too_large(name, value))),
-        cell => Ok(cell),
-    }
+/// A number that a damaged file may have beyond what a column holds: then it is the largest.
+fn number(value: Option<u64>) -> Cell {
+    value.map_or(Cell::Null, |value| Cell::Int(value.try_into().unwrap_or(i64::MAX)))
 }
 
 impl Table for Records {
@@ -95,8 +92,8 @@ impl Table for Records {
             }
             _ => {}
         }
-        let duration = number("duration_ns", duration)?;
-        let count = number("count", count)?;
+        let duration = number(duration);
+        let count = number(count);
         let at = &mut 0;
         self.cell(at, Cell::Int(record.wall_ns));
         self.cell(at, Cell::Int(record.wall_ns));

@@ -164,6 +164,10 @@ fn value<T: Parse>(input: ParseStream<'_>) -> Result<T> {
 
 /// `"debug"`, `debug`, `Debug`, `Level::DEBUG`, and `tracing`'s numbers from 1 (trace) to 5 (error).
 pub fn level(expr: Expr) -> Result<Ident> {
+    // What a macro has passed on.
+    if let Expr::Group(group) = expr {
+        return level(*group.expr);
+    }
     let tokens = expr.to_token_stream();
     let text = match (&expr, syn::parse2::<LitStr>(tokens.clone()), syn::parse2::<LitInt>(tokens.clone())) {
         (_, Ok(text), _) => text.value(),
@@ -258,9 +262,8 @@ impl Function {
         let fields: Vec<TokenStream> = arguments.chain(fields.map(ToTokens::to_token_stream)).collect();
         let is_async = signature.asyncness.is_some();
         let given = if is_async { None } else { self.given() };
-        let (kind, id) =
-            if is_async || given.is_some() { ("async_span", quote!(id = __id,)) } else { ("span", quote!()) };
-        let span = options.site(kind, &options.level, quote!(#name, #id #(#fields),*))?;
+        let kind = if is_async || given.is_some() { "async_span" } else { "span" };
+        let span = options.site(kind, &options.level, quote!(#name, #(#fields),*))?;
         let guard = Ident::new("__span", Span::mixed_site());
         let is_told = options.returned.is_some() || options.error.is_some();
         let body = match given {

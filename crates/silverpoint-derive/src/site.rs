@@ -154,6 +154,17 @@ impl Site {
                 input.parse::<Token![,]>()?;
             }
         }
+        if site.kind == "scope" {
+            if let Some(at) =
+                before.first().map(|item| item.expr.span()).or(site.text.as_ref().map(Spanned::span))
+            {
+                return Err(Error::new(
+                    at,
+                    "a scope has the name of its function, and no values: `span!` takes them",
+                ));
+            }
+            site.text = Some(LitStr::new("", Span::call_site()));
+        }
         if site.kind == "log" {
             site.resolve_log(before, after)?
         } else {

@@ -93,7 +93,7 @@ pub fn name_of(site: &Site) -> Option<&str> {
     is_named.then_some(site.description.template.as_str())
 }
 
-/// The column of an argument of this type. A point in time has a second one beside it: see [`names`].
+/// The column of an argument of this type. A point in time has a second one beside it: see [`ns_of`].
 pub fn kind_of(ty: &Type) -> Kind {
     match ty {
         Type::Meta(_, _, inner) | Type::Optional(inner) => kind_of(inner),

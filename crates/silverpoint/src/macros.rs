@@ -86,7 +86,7 @@ id_macros! { $
 /// Records, at level info, that what has the second id came from what has the first: `link!(request, job)`.
 #[macro_export]
 macro_rules! link {
-    (level: $level:ident, $from:expr, $to:expr $(,)?) => {
+    (level: $level:expr, $from:expr, $to:expr $(,)?) => {
         $crate::__private::site!($crate link Info [level: $level, "link", from = $crate::Id::number($from), to = $crate::Id::number($to)])
     };
     ($from:expr, $to:expr $(,)?) => {
@@ -107,11 +107,8 @@ macro_rules! async_span {
 /// `scope!(level: debug)`.
 #[macro_export]
 macro_rules! scope {
-    () => {
-        $crate::__private::site!($crate scope Info [""])
-    };
-    ($($tokens:tt)+) => {
-        $crate::__private::site!($crate scope Info [$($tokens)+, ""])
+    ($($tokens:tt)*) => {
+        $crate::__private::site!($crate scope Info [$($tokens)*])
     };
 }
 

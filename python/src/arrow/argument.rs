@@ -160,7 +160,7 @@ impl Visitor for Cell<'_> {
     }
 
     fn duration(&mut self, ns: i64) -> Result<(), Infallible> {
-        self.put(|column, _| column.int(ns))
+        self.i64(ns)
     }
 
     fn any(&mut self, _cbor: &[u8]) -> Result<(), Infallible> {

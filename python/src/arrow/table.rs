@@ -93,6 +93,11 @@ fn number(column: &mut Column, value: Option<u64>) {
     }
 }
 
+/// A number that a damaged file may have beyond what a column holds: then it is the largest.
+fn measured(column: &mut Column, value: Option<u64>) {
+    number(column, value.map(|value| value.min(i64::MAX as u64)));
+}
+
 /// Columns that records and spans have in common.
 fn common(row: &Row, site: Option<&Arc<SiteData>>, name: &str, column: &mut Column, room: &mut Texts) {
     let described = site.map(|data| &data.site.description);
@@ -144,13 +149,13 @@ impl Shown for Row {
             "time_ns" => column.int(self.wall_ns),
             "kind" => column.word(self.kind()),
             "name" => nullable(column, self.site().and_then(|data| name_of(&data.site))),
-            "duration_ns" => number(column, self.duration_ns()),
+            "duration_ns" => measured(column, self.duration_ns()),
             "cause" => match &self.what {
                 Kept::Loss { cause, .. } | Kept::Stall { cause, .. } => column.word(cause_name(*cause)),
                 _ => column.null(),
             },
             "count" => match &self.what {
-                Kept::Loss { count, .. } => number(column, Some(*count)),
+                Kept::Loss { count, .. } => measured(column, Some(*count)),
                 _ => column.null(),
             },
             _ => common(self, self.site(), name, column, room),
@@ -182,7 +187,7 @@ impl Shown for SpanRow {
                 Some(ns) => column.int(ns),
                 None => column.null(),
             },
-            "duration_ns" => number(column, self.duration_ns),
+            "duration_ns" => measured(column, self.duration_ns),
             "name" => column.word(&self.site.site.description.template),
             "kind" => column.word(self.kind()),
             "id" => number(column, Some(self.id)),

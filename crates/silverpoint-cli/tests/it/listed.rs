@@ -226,7 +226,7 @@ fn what_has_no_list_and_what_does_not_fit_is_said() {
     std::fs::write(scratch.path("text"), "text").unwrap();
     for (words, code, said) in [
         (&["sites", "/bin/sh"][..], 4, "/bin/sh: no list of sites (section silverpoint_sites)"),
-        (&["sites", subject, "text"], 2, "text is none"),
+        (&["sites", subject, "text"], 2, "text is not: list them one after the other"),
         (&["sites", subject, "--where", "a=1"], 2, "--where: "),
         (&["sites", subject, "--recorded"], 2, "--recorded: "),
         (&["sites", subject, "--since", "-5s"], 2, "--since: "),

@@ -121,7 +121,7 @@ fn levels() {
     event!(level: warn, "event", 1);
     event!(target: "else", level: Level::ERROR, first: 1, "limited event");
     let _span = span!(level: "debug", "span", 1);
-    let _scope = scope!(level: trace);
+    let _scope = scope!(level: trace,);
     counter!(level: error, "counter", 1);
     instant!(level: fatal, "instant");
     async_begin!(level: warn, "by hand", 1u64);
@@ -130,7 +130,7 @@ fn levels() {
     flow_begin!(level: warn, "way", 1u64);
     flow_step!(level: warn, "way", 1u64);
     flow_end!(level: warn, "way", 1u64);
-    link!(level: warn, 1u64, 2u64);
+    link!(level: Level::WARN, 1u64, 2u64);
     let task = async_span!(target: "else", level: warn, "task", 1);
     task.end();
 }

@@ -1,4 +1,4 @@
-use silverpoint::{counter, event, info};
+use silverpoint::{counter, event, info, scope};
 
 fn main() {
     let x = 1;
@@ -15,6 +15,8 @@ fn main() {
     info!(targt: "net", "x");
     info!(level: warn, "x");
     event!(level: loud, "x");
+    let _scope = scope!("x");
+    let _scope = scope!(level: debug, x);
     event!(x);
     counter!("c", x, x);
 }
