@@ -81,7 +81,7 @@ fn mistakes_are_told_with_their_line_and_what_is_valid() {
         (
             "[[sink]]\nto = \"stderr\"\ncategory = [\"io\", \"a=b\"]",
             3,
-            "(of a category with = in its name: 'a?b')",
+            "(for a category with = in its name: 'a?b')",
         ),
         ("[[sink]]\nto = \"stderr\"\nkeep = 3", 3, "only a sink to = \"file\" or \"trace-file\" is rotated"),
         ("[[sink]]\nto = \"file\"\npath = \"x\"\nkeep = -1", 4, "how many old files"),
@@ -142,14 +142,14 @@ fn mistakes_are_told_with_their_line_and_what_is_valid() {
 fn two_sinks_with_one_file_are_told_with_file_and_line() {
     let text = "[[sink]]\nto = 'file'\npath = '/x/app.log'\n\n[[sink]]\nto = 'stderr'\n[[sink]]\npath = '/x/./app.log'\nto = 'file'\n";
     let error = Config::from_text(text, "b.toml").and_then(Config::check).unwrap_err();
-    let expected = "b.toml:8: the sink of line 3 has this file, too: /x/app.log; give each its own";
+    let expected = "b.toml:8: the sink of line 3 has the same file: /x/app.log; give each sink its own";
     assert_eq!(error.to_string(), expected);
     assert_eq!(Config::effective(text, "b.toml").unwrap_err(), error);
     // Of two configurations each is named; what code says has no line.
     let mut both = Config::from_text(&text[..41], "a.toml").unwrap();
     both.sinks.extend(Config::from_text(&text[..41], "b.toml").unwrap().sinks);
     assert!(
-        both.check().unwrap_err().to_string().starts_with("b.toml:3: the sink of a.toml:3 has this file")
+        both.check().unwrap_err().to_string().starts_with("b.toml:3: the sink of a.toml:3 has the same file")
     );
     let coded = Config::new("info").sink(Sink::file("/x/a")).sink(Sink::file("/x/a"));
     assert!(coded.check().unwrap_err().to_string().contains("/x/a: two sinks have this file"));
