@@ -98,7 +98,13 @@ void each_conversion(const char* text, Visit visit) {
 class ErrorText {
   public:
     explicit ErrorText(int error) {
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 32)
+        // (Without glibc __GLIBC_PREREQ is no macro, and may stand in no condition.)
+#if defined(__GLIBC__)
+#    if __GLIBC_PREREQ(2, 32)
+#        define SP_C_HAS_STRERRORDESC
+#    endif
+#endif
+#if defined(SP_C_HAS_STRERRORDESC)
         known_ = strerrordesc_np(error);
         if (known_ == nullptr) made_.add("Unknown error ");
 #else

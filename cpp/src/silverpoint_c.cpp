@@ -1,7 +1,6 @@
 // What C tracepoints do once for a place, a thread or a process: the C++ frontend's cold paths, behind the
 // functions that silverpoint/c/record.h declares. It needs nothing of the C++ library, so that a C compiler
 // links it.
-#include <silverpoint/detail/arena.hpp>
 #include <silverpoint/silverpoint.hpp>
 
 #include "c_arguments.hpp"
@@ -89,6 +88,33 @@ class ArgumentNames {
     }
     char text_[2047];
     std::size_t len_ = 0;
+};
+
+// Room for a text while this exists: on the stack, on which there may be little, or else mapped.
+class ShortLived {
+  public:
+    explicit ShortLived(std::size_t size) : size_(size) {
+        if (size <= sizeof own_) return;
+        const SystemGuard guard;
+        mapped_ = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    }
+    ShortLived(const ShortLived&) = delete;
+    ShortLived& operator=(const ShortLived&) = delete;
+    ~ShortLived() {
+        if (mapped_ == nullptr || mapped_ == MAP_FAILED) return;
+        const SystemGuard guard;
+        munmap(mapped_, size_);
+    }
+    // Null: the system has no memory.
+    char* text() {
+        if (mapped_ == nullptr) return own_;
+        return mapped_ == MAP_FAILED ? nullptr : static_cast<char*>(mapped_);
+    }
+
+  private:
+    std::size_t size_;
+    void* mapped_ = nullptr;
+    char own_[512];
 };
 
 // A record's arguments where they are given as a list.
@@ -246,14 +272,15 @@ const unsigned char sp_c_unregistered = 0x80;
     const Rewritten made(text, codes, arguments, count, error_text);
     std::uint64_t head = site->head.load(std::memory_order_relaxed);
     if (head == 0) {
-        // (For ever: this is done once for a place, and there may be little room on this stack.)
-        auto* const kept = static_cast<char*>(keep_memory(made.text_size() + 1));
-        if (kept == nullptr) {
+        // The session has its own copy. Where that cannot be made, each record comes here again.
+        ShortLived rewritten(made.text_size() + 1);
+        if (rewritten.text() == nullptr) {
             count_session_loss(Cause::kNoSite);
             return 0;
         }
-        made.put_text(kept);
-        const Body body{nullptr, kept, made.codes(), "", 0, static_cast<std::uint8_t>(Kind::kPercent)};
+        made.put_text(rewritten.text());
+        const Body body{
+            nullptr, rewritten.text(), made.codes(), "", 0, static_cast<std::uint8_t>(Kind::kPercent)};
         head = sp_c_complete(site, &body);
         if (head == 0) return 0;
     }

@@ -52,3 +52,10 @@ void c_numbered_with_error(int error) {
 }
 
 void c_numbered_in_turn(int i) { SP_INFO_EVERY_N(1, "%2$d after %1$d", i, i + 1); }
+
+/* A long text. */
+#define TEN(text) text text text text text text text text text text
+void c_without_room(int error, int i) {
+    errno = error;
+    SP_INFO(TEN("a text that is not put on a small stack, as it is long; ") "%m after %d", i);
+}

@@ -12,6 +12,7 @@ void c_numbered_amounts(const char* unterminated, int width, int precision, doub
 void c_numbered_types(void* pointer);
 void c_numbered_with_error(int error);
 void c_numbered_in_turn(int i);
+void c_without_room(int error, int i);
 #ifdef __cplusplus
 }
 #endif

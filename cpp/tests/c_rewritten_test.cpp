@@ -6,6 +6,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <silverpoint/detail/arena.hpp>
+#include <silverpoint/silverpoint.hpp>
+#include <utility>
 
 #include "support/traced.hpp"
 
@@ -73,6 +76,36 @@ TEST(Rewritten, NumberedArgumentsAreInTheOrderOfTheirConversions) {
     expect("%d %d: %s", "iis", "2 1 \"Resource temporarily unavailable\"");
     c_numbered_in_turn(1);
     expect("%d after %d", "ii", "2 1");
+}
+
+// A place that finds no room for its text comes by at each execution, and keeps nothing.
+TEST(Rewritten, WithoutRoomNothingGrows) {
+    namespace detail = silverpoint::detail;
+    auto& next = detail::session.word(detail::at::kDescsNext);
+    const std::uint32_t before = next.load(),
+                        all = static_cast<std::uint32_t>(detail::session.descs_size / 8);
+    // Just as much room as its location needs.
+    for (std::uint32_t room = 1; room < 64 && next.load() <= all - room + 1; ++room) {
+        next.store(all - room);
+        c_without_room(ENOENT, 1);
+        if (next.load() != all - room) break;
+    }
+    ASSERT_EQ(next.load(), all);
+    const auto used = [] {
+        const detail::ArenaChunk* const chunk = detail::arena_chunk.load();
+        return std::pair(chunk, chunk == nullptr ? 0 : chunk->used.load());
+    };
+    const auto used_before = used();
+    const std::uint64_t lost =
+        traced::session().session_losses(static_cast<unsigned>(detail::Cause::kNoSite));
+    for (int i = 0; i < 1000; ++i) c_without_room(ENOENT, i);
+    EXPECT_EQ(used(), used_before);
+    EXPECT_EQ(traced::session().session_losses(static_cast<unsigned>(detail::Cause::kNoSite)), lost + 1000);
+    next.store(before);
+    c_without_room(ENOENT, 7);
+    const auto seen = traced::one();
+    EXPECT_TRUE(seen.site.text.ends_with("%s after %d")) << seen.site.text;
+    EXPECT_EQ(seen.text, "\"No such file or directory\" 7");
 }
 
 }  // namespace
