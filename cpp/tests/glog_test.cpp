@@ -208,6 +208,25 @@ TEST(Glog, ALoggerOfTheProgramsIsDeletedAtShutdown) {
     EXPECT_EQ(status, 0) << said;
 }
 
+// Another thread may be about to write one.
+TEST(Glog, NamesOfTheProgramStayAfterShutdown) {
+    int status = 0;
+    const std::string said = said_by_child(
+        [] {
+            FLAGS_logtostderr = true;
+            std::vector<const char*> names;
+            for (const char* name : {"short", "a name that has no room where that was", "short"}) {
+                google::InitGoogleLogging(name);
+                names.push_back(google::glog_internal_namespace_::short_program_name());
+                google::ShutdownGoogleLogging();
+            }
+            _exit((names[0] == std::string("short") ? 0 : 1) + (names[0] == names[2] ? 0 : 2) +
+                  (names[1] == std::string("a name that has no room where that was") ? 0 : 4));
+        },
+        status);
+    EXPECT_EQ(status, 0) << said;
+}
+
 TEST(Glog, MessagesAreWrittenToAsStreams) {
     int status = 0;
     const std::string said = said_by_child(

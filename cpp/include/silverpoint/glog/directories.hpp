@@ -6,7 +6,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,9 +34,21 @@ inline std::string user_name() {
 }
 
 // The program's name without directories, from InitGoogleLogging on. Kept beyond static destructors.
-inline const char* program_name = nullptr;
+inline constinit std::atomic<const char*> program_name{nullptr};
 
-inline const char* short_program_name() { return program_name == nullptr ? "UNKNOWN" : program_name; }
+inline const char* short_program_name() {
+    const char* const name = program_name.load(std::memory_order_acquire);
+    return name == nullptr ? "UNKNOWN" : name;
+}
+
+// Each name is kept for ever: other threads may read one after ShutdownGoogleLogging(), and destructors that
+// run later may log. (It is no leak, for all stay reachable.)
+inline const char* kept_program_name(const std::string& name) {
+    static auto& lock = *new std::mutex;
+    static auto& names = *new std::set<std::string>;
+    const std::lock_guard guard(lock);
+    return names.insert(name).first->c_str();
+}
 
 inline bool is_directory(const std::string& path) {
     struct stat found {};

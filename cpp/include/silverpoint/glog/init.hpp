@@ -14,10 +14,7 @@ inline void InitGoogleLogging(const char* argv0) {
     if (is_initialized())
         LogMessageFatal(__FILE__, __LINE__).stream()
             << "Check failed: !IsGoogleLoggingInitialized() You called InitGoogleLogging() twice!";
-    // Destructors that run later may log, so that it is never freed; it is no leak, for it stays reachable.
-    static std::string& kept_name = *new std::string;
-    kept_name = base_name(argv0);
-    program_name = kept_name.c_str();
+    program_name.store(kept_program_name(base_name(argv0)), std::memory_order_release);
     state.fail.store(dump_stack_and_abort, std::memory_order_release);
     // A prefix of the program's own, and so the whole line, is made where a message is logged.
     if (!FLAGS_logtostderr && !FLAGS_logtostdout && state.custom_prefix == nullptr) start_logger();
@@ -61,7 +58,7 @@ inline void ShutdownGoogleLogging() {
     for (base::Logger*& logger : state.loggers) delete std::exchange(logger, nullptr);
     state.has_extension = false;
     state.extension.clear();
-    program_name = nullptr;
+    program_name.store(nullptr, std::memory_order_release);
 }
 
 // Waits until all earlier messages of these severities are in their files.
