@@ -113,6 +113,38 @@ TEST(Format, ManyThreadsMeetAtOneCall) {
     for (const auto& seen : all) EXPECT_EQ(seen.site.text, "met {} {}");
 }
 
+// Loggers of variable names may take half of the table; what a native call has to say is not theirs.
+TEST(Format, TextsInVariablesAreRecordedWhenOthersHaveTheirHalf) {
+    namespace detail = silverpoint::detail;
+    auto& next = detail::session.word(detail::at::kSitesNext);
+    const std::uint32_t before = next.load();
+    next.store(detail::session.sites_cap / 2);
+    const auto say = [](char(&text)[16], bool first) {
+        silverpoint::info(text);
+        silverpoint::info(first ? "first" : "other");
+    };
+    char text[16] = "in an array";
+    for (const bool first : {true, false}) say(text, first);
+    const auto all = take();
+    ASSERT_EQ(all.size(), 4u);
+    EXPECT_EQ(all[0].text, "\"in an array\"");
+    EXPECT_EQ(all[1].site.text, "first");
+    EXPECT_EQ(all[2].text, "\"in an array\"");
+    EXPECT_EQ(all[3].text, "\"other\"");
+    // Without any room they are counted.
+    const auto losses = [] {
+        std::uint64_t sum = 0;
+        for (unsigned cause = 0; cause < 8; ++cause) sum += traced::session().session_losses(cause);
+        return sum;
+    };
+    const std::uint64_t losses_before = losses(), now = next.load();
+    next.store(detail::session.sites_cap);
+    silverpoint::info(text);
+    EXPECT_EQ(losses(), losses_before + 1);
+    next.store(static_cast<std::uint32_t>(now));
+    EXPECT_LT(before, now);
+}
+
 }  // namespace
 
 void format_here(const char* text) {

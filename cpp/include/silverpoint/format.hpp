@@ -14,21 +14,21 @@
 #include "detail/call_site.hpp"
 #include "silverpoint.hpp"
 
-#define SP_DETAIL_LEVEL_FUNCTION(name, level)                                                         \
-    template <class... Ts, class Tag = SP_DETAIL_THIS_CALL>                                           \
-        requires(sizeof...(Ts) > 0)                                                                   \
-    SP_DETAIL_HOT void name(detail::TextAt<std::type_identity_t<Ts>...> text, const Ts&... args) {    \
-        detail::record_call(detail::call_site<Tag>(), "", Level::level, text.text, text.at, args...); \
-    }                                                                                                 \
-    template <class Tag = SP_DETAIL_THIS_CALL>                                                        \
-    SP_DETAIL_HOT void name(detail::PlainAt text) {                                                   \
-        detail::record_plain(detail::call_site<Tag>(), "", Level::level, text);                       \
-    }                                                                                                 \
-    template <class T, class Tag = SP_DETAIL_THIS_CALL>                                               \
-        requires detail::kIsMessage<T>                                                                \
-    SP_DETAIL_HOT void name(const T& message,                                                         \
-                            const std::source_location& at = std::source_location::current()) {       \
-        detail::record_call(detail::call_site<Tag>(), "", Level::level, "{}", at, message);           \
+#define SP_DETAIL_LEVEL_FUNCTION(name, level)                                                               \
+    template <class... Ts, class Tag = SP_DETAIL_THIS_CALL>                                                 \
+        requires(sizeof...(Ts) > 0)                                                                         \
+    SP_DETAIL_HOT void name(detail::TextAt<std::type_identity_t<Ts>...> text, const Ts&... args) {          \
+        detail::record_call<true>(detail::call_site<Tag>(), "", Level::level, text.text, text.at, args...); \
+    }                                                                                                       \
+    template <class Tag = SP_DETAIL_THIS_CALL>                                                              \
+    SP_DETAIL_HOT void name(detail::PlainAt text) {                                                         \
+        detail::record_plain(detail::call_site<Tag>(), "", Level::level, text, true);                       \
+    }                                                                                                       \
+    template <class T, class Tag = SP_DETAIL_THIS_CALL>                                                     \
+        requires detail::kIsMessage<T>                                                                      \
+    SP_DETAIL_HOT void name(const T& message,                                                               \
+                            const std::source_location& at = std::source_location::current()) {             \
+        detail::record_call<true>(detail::call_site<Tag>(), "", Level::level, "{}", at, message);           \
     }
 
 namespace silverpoint {

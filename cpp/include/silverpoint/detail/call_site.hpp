@@ -72,12 +72,15 @@ SP_DETAIL_HOT CallSite& call_site() {
     return site;
 }
 
-// The category of a call whose own is an argument. Compared by its address.
-inline constexpr const char kShared[] = "";
+// The category of a call whose own is an argument. Each shared object has one, so it is known by its first
+// byte, which is none of UTF-8: no category begins with it.
+inline constexpr const char kShared[] = "\xFF";
+SP_DETAIL_COLD bool is_shared(const char* category) { return *category == *kShared; }
 
+// Null: there is no room for it, which does not hold for a site that is needed.
 SP_DETAIL_COLD Site* find_more(CallSite& call, const char* category, Level level,
-                               const std::source_location& at) {
-    if (category == kShared) return nullptr;
+                               const std::source_location& at, bool is_needed) {
+    if (is_shared(category)) return nullptr;
     // Its fields are written by one thread, before anybody finds it by its category.
     if (!call.claimed.exchange(true, std::memory_order_acq_rel)) {
         call.first.level = level;
@@ -86,67 +89,89 @@ SP_DETAIL_COLD Site* find_more(CallSite& call, const char* category, Level level
         call.category.store(category, std::memory_order_release);
         return &call.first;
     }
-    return find_more_site({&call, category, level, false}, at, false);
+    return find_more_site({&call, category, level, false}, at, is_needed);
+}
+
+// A record that no other site can take.
+SP_DETAIL_COLD bool count_as_lost() {
+    count_session_loss(Cause::kNoSite);
+    return true;
 }
 
 // The call's site for a category and a level: two loads and comparisons. The category lives for ever. Null:
 // the category is to be an argument.
-SP_DETAIL_HOT Site* site_of(CallSite& call, const char* category, Level level,
-                            const std::source_location& at) {
+SP_DETAIL_HOT Site* site_of(CallSite& call, const char* category, Level level, const std::source_location& at,
+                            bool is_needed = false) {
     if (call.category.load(std::memory_order_acquire) == category && call.first.level == level) [[likely]]
         return &call.first;
-    return find_more(call, category, level, at);
+    return find_more(call, category, level, at, is_needed);
 }
 
-// False: the category is to be an argument (record_shared).
-template <class... Ts>
+// False: the category is to be an argument (record_shared). `kIsNeeded`: it cannot be, so that this record is
+// lost, and counted, where there is no room for another site.
+template <bool kIsNeeded = false, class... Ts>
 SP_DETAIL_HOT bool record_call(CallSite& call, const char* category, Level level, std::string_view text,
                                const std::source_location& at, const Ts&... args) {
-    Site* site = site_of(call, category, level, at);
+    Site* site = site_of(call, category, level, at, kIsNeeded);
     if (site == nullptr) [[unlikely]]
-        return false;
+        return kIsNeeded && count_as_lost();
     if (site->is_on(at.function_name(), category)) record(*site, Kind::kLog, {}, text, args...);
     return true;
 }
 
-// Names of arguments, of which the last alone has one.
-template <std::size_t kCount>
+// Names of arguments, of which the last alone has one: `logger`, or that of a category that is `by_name`.
+inline constexpr std::string_view kByNameArgument = "spdlog_logger";
+template <std::size_t kCount, bool kIsByName>
 inline constexpr auto kLoggerNames = [] {
-    std::array<char, kCount + 7> names{};
+    constexpr std::string_view last = kIsByName ? kByNameArgument : "logger";
+    std::array<char, kCount + last.size() + 1> names{};
     for (char& c : names) c = '\n';
     std::size_t at = kCount;
-    for (const char c : std::string_view("logger")) names[at++] = c;
+    for (const char c : last) names[at++] = c;
     return names;
 }();
 
-// A category that is an argument, `logger`, of a site that others share: its category says where lines go.
+// A category that is an argument of a site that others share: its category says where lines go. If that is
+// `by_name`, the argument says it. (The argument has a name that no field of a context has by chance.)
 struct SharedCategory {
     const char* shared;
     std::string_view name;
+    bool by_name = false;
 };
 
-// Whether directives want it, by its own name.
+// Whether directives want it, by its own name, and the site is known. If it cannot be, that is counted.
 SP_DETAIL_COLD bool is_shared_on(Site& site, const SharedCategory& category, const std::source_location& at) {
-    site.is_on(at.function_name(), category.shared);  // makes the site known
-    // Without an entry it is counted as lost already.
-    if (!session.is_ready() || site.entry.load(std::memory_order_relaxed) == 0xFFFFFFFF) return false;
-    return decide_now({site.level, category.name, site.file, site.line, at.function_name()});
+    if (!session.is_ready() && !ensure_session()) return false;
+    if (!decide_at_rest({site.level, category.name, site.file, site.line, at.function_name()})) return false;
+    if (site.entry.load(std::memory_order_relaxed) != 0xFFFFFFFF) return true;
+    const SystemGuard guard;
+    const std::uint32_t number = site.enter(at.function_name(), category.shared);
+    if (number != kNoMemory && number != kNoRoom) return true;
+    count_session_loss(Cause::kNoSite);
+    return false;
 }
 
 template <class... Ts>
 [[gnu::noinline, gnu::cold]] void record_shared_at(Site& site, const SharedCategory& category,
                                                    std::string_view text, const std::source_location& at,
                                                    const Ts&... args) {
-    constexpr auto& names = kLoggerNames<sizeof...(Ts)>;
+    constexpr auto& names = kLoggerNames<sizeof...(Ts), false>;
+    constexpr auto& by_name = kLoggerNames<sizeof...(Ts), true>;
     if (is_shared_on(site, category, at))
-        record(site, Kind::kLog, {names.data(), names.size()}, text, args..., category.name);
+        record(site, Kind::kLog,
+               category.by_name ? std::string_view(by_name.data(), by_name.size())
+                                : std::string_view(names.data(), names.size()),
+               text, args..., category.name);
 }
 
 template <class... Ts>
 [[gnu::noinline, gnu::cold]] void record_shared(CallSite& call, const SharedCategory& category, Level level,
                                                 std::string_view text, const std::source_location& at,
                                                 const Ts&... args) {
-    if (Site* const site = find_more_site({&call, category.shared, level, false}, at, true); site != nullptr)
+    Site* const site = category.shared == nullptr
+                           ? nullptr
+                           : find_more_site({&call, category.shared, level, false}, at, true);
+    if (site != nullptr)
         record_shared_at(*site, category, text, at, args...);
     else
         count_session_loss(Cause::kNoSite);
@@ -173,21 +198,23 @@ SP_DETAIL_COLD bool is_value(CallSite& call, const PlainAt& text) {
 }
 
 // A call with values has a site of its own for them, beside that of its literal.
-SP_DETAIL_COLD bool record_value(CallSite& call, const char* category, Level level, const PlainAt& text) {
+SP_DETAIL_COLD bool record_value(CallSite& call, const char* category, Level level, const PlainAt& text,
+                                 bool is_needed) {
     Site* const site =
-        category == kShared ? nullptr : find_more_site({&call, category, level, true}, text.at, false);
-    if (site == nullptr) return false;
+        is_shared(category) ? nullptr : find_more_site({&call, category, level, true}, text.at, is_needed);
+    if (site == nullptr) return is_needed && count_as_lost();
     if (site->is_on(text.at.function_name(), category)) record(*site, Kind::kLog, {}, "{}", text.value());
     return true;
 }
 
-// False: as of record_call.
-SP_DETAIL_HOT bool record_plain(CallSite& call, const char* category, Level level, const PlainAt& text) {
+// `is_needed` and false: as of record_call.
+SP_DETAIL_HOT bool record_plain(CallSite& call, const char* category, Level level, const PlainAt& text,
+                                bool is_needed = false) {
     if (call.literal.load(std::memory_order_relaxed) != text.text.data()) [[unlikely]]
-        if (is_value(call, text)) return record_value(call, category, level, text);
-    Site* site = site_of(call, category, level, text.at);
+        if (is_value(call, text)) return record_value(call, category, level, text, is_needed);
+    Site* site = site_of(call, category, level, text.at, is_needed);
     if (site == nullptr) [[unlikely]]
-        return false;
+        return is_needed && count_as_lost();
     if (!site->is_on(text.at.function_name(), category)) return true;
     std::uint64_t head = site->head.load(std::memory_order_relaxed);
     if (head == 0) [[unlikely]]
@@ -248,7 +275,7 @@ SP_DETAIL_COLD RuntimeSite* find_runtime(RuntimeSites& sites, const char* catego
 template <class... Ts>
 bool record_runtime(RuntimeSites& sites, CallSite& call, const char* category, Level level,
                     const RuntimeText& text, const Ts&... args) {
-    if (category == kShared) return false;
+    if (is_shared(category)) return false;
     RuntimeSite* found = find_runtime(sites, category, level, text);
     if (found == nullptr) return record_call(call, category, level, "{}", text.at, text.text, args...);
     if (found->site.is_on(text.at.function_name(), category))
@@ -259,7 +286,8 @@ bool record_runtime(RuntimeSites& sites, CallSite& call, const char* category, L
 template <class... Ts>
 void record_runtime_shared(RuntimeSites& sites, CallSite& call, const SharedCategory& category, Level level,
                            const RuntimeText& text, const Ts&... args) {
-    RuntimeSite* found = find_runtime(sites, category.shared, level, text);
+    RuntimeSite* found =
+        category.shared == nullptr ? nullptr : find_runtime(sites, category.shared, level, text);
     if (found != nullptr)
         record_shared_at(found->site, category, found->text, text.at, args...);
     else

@@ -60,6 +60,8 @@ struct Site {
         return (value & 0x80) != 0 ? locate(the_function, the_category) : (value & 1) != 0;
     }
     bool locate(const char* the_function, const char* the_category);
+    // Its entry in the session, made if there is none; kNoMemory or kNoRoom.
+    std::uint32_t enter(const char* the_function, const char* the_category);
     // The rest, at the first recording; false when there is no room for another site.
     // `size`: of every record, 0 when they vary.
     bool complete(Kind kind, std::string_view names, std::string_view text, std::string_view signature,
@@ -287,6 +289,18 @@ SP_DETAIL_COLD bool decide_now(const Site& site) {
     return decide_now({site.level, site.category.load(std::memory_order_relaxed), site.file, site.line,
                        site.function.load(std::memory_order_relaxed)});
 }
+// The same where no writer of directives visits a state byte later: not while they are being written.
+SP_DETAIL_COLD bool decide_at_rest(const SiteFacts& facts) {
+    Word& generation = session.word(at::kGeneration);
+    bool on = false;
+    for (int i = 0; i < 100; ++i) {
+        const std::uint32_t before = generation.load(std::memory_order_seq_cst);
+        on = decide_now(facts);
+        if (before % 2 == 0 && generation.load(std::memory_order_seq_cst) == before) break;
+        pause_processor();
+    }
+    return on;
+}
 
 // Until when no memory is requested, since there was none: a site without an entry comes here at each of its
 // executions.
@@ -321,6 +335,19 @@ inline const StateByte* state_of(std::uint32_t entry) {
     return reinterpret_cast<const StateByte*>(session.control + session.states_at + entry);
 }
 
+SP_DETAIL_COLD std::uint32_t Site::enter(const char* the_function, const char* the_category) {
+    function.store(the_function, std::memory_order_relaxed);
+    category.store(the_category, std::memory_order_relaxed);
+    if (is_site_memory_short()) return kNoMemory;
+    const std::uint32_t number =
+        note_shortage(register_site(Description(*this, Kind::kLog, true, {}, {}, {}), false));
+    if (number == kNoMemory || number == kNoRoom) return number;
+    evaluate(*this, number);
+    entry.store(number, std::memory_order_relaxed);
+    state.store(state_of(number), std::memory_order_release);
+    return number;
+}
+
 SP_DETAIL_COLD bool Site::locate(const char* the_function, const char* the_category) {
     if (!session.is_ready() && !ensure_session()) {
         // While another thread makes the session the next execution tries again.
@@ -329,12 +356,7 @@ SP_DETAIL_COLD bool Site::locate(const char* the_function, const char* the_categ
         return false;
     }
     const SystemGuard guard;
-    function.store(the_function, std::memory_order_relaxed);
-    category.store(the_category, std::memory_order_relaxed);
-    const std::uint32_t number =
-        is_site_memory_short()
-            ? kNoMemory
-            : note_shortage(register_site(Description(*this, Kind::kLog, true, {}, {}, {}), false));
+    const std::uint32_t number = enter(the_function, the_category);
     if (number == kNoMemory || number == kNoRoom) {
         // Each record that would be made is lost, and counted. The next execution tries again. But if there
         // will never be room, a site that is off stays off, at the disabled cost.
@@ -345,9 +367,6 @@ SP_DETAIL_COLD bool Site::locate(const char* the_function, const char* the_categ
         }
         return false;
     }
-    evaluate(*this, number);
-    entry.store(number, std::memory_order_relaxed);
-    state.store(state_of(number), std::memory_order_release);
     return (state_of(number)->load(std::memory_order_relaxed) & 1) != 0;
 }
 
