@@ -55,6 +55,9 @@ class SpdlogNames : public testing::Test {
     // The lines, once everything recorded is in them.
     [[nodiscard]] std::vector<std::string> lines(const std::string& name) const {
         for (int tries = 0; tries < 12 && silverpoint_flush(5000) != SILVERPOINT_DONE; ++tries) continue;
+        return lines_now(name);
+    }
+    [[nodiscard]] std::vector<std::string> lines_now(const std::string& name) const {
         std::ifstream in(path(name));
         std::vector<std::string> all;
         for (std::string line; std::getline(in, line);) all.push_back(line);
@@ -214,6 +217,112 @@ TEST_F(SpdlogNames, DirectivesHoldForTheNameItself) {
     EXPECT_EQ(lines("directed.log"), expected);
 }
 
+// More sets of sinks than there are shared categories: each line is in its logger's file alone.
+TEST_F(SpdlogNames, LinesGoToTheirLoggersFileHoweverManyThereAre) {
+    use_up_categories();
+    constexpr int kLoggers = 72;
+    const auto both = file("both.log");
+    std::vector<std::unique_ptr<spdlog::logger>> all;
+    const auto name_of = [](int i) { return "own-" + std::to_string(i) + (i % 3 == 0 ? " \"\\'" : "\xFE"); };
+    const auto make = [&](int i) {
+        all[i] = std::make_unique<spdlog::logger>(
+            name_of(i), spdlog::sinks_init_list{file("own-" + std::to_string(i) + ".log"), both});
+    };
+    all.resize(kLoggers);
+    for (int i = 0; i < kLoggers; ++i) make(i);
+    std::vector<std::string> expected[kLoggers];
+    const auto log_from_all = [&] {
+        for (int i = 0; i < kLoggers; ++i) {
+            all[i]->info("line {}", i);
+            all[i]->info("a literal");
+            all[i]->info(spdlog::fmt_lib::runtime("runtime {}"), i);
+            for (const std::string& text :
+                 {"line " + std::to_string(i), std::string("a literal"), "runtime " + std::to_string(i)})
+                expected[i].push_back(text);
+        }
+    };
+    log_from_all();
+    // Numbers and files of some that are gone are others' now.
+    for (int i = 0; i < kLoggers; i += 24) {
+        all[i].reset();
+        make(i);
+    }
+    log_from_all();
+    // Of the same sinks, with a new name.
+    spdlog::logger late("late", {std::as_const(*all[71]).sinks()[0], both});
+    late.info("late");
+    expected[71].push_back("late");
+    std::size_t count = 0, by_number = 0;
+    const std::size_t in_both = lines("both.log").size();
+    for (int i = 0; i < kLoggers; ++i) {
+        const auto found = lines_now("own-" + std::to_string(i) + ".log");
+        ASSERT_EQ(found.size(), expected[i].size()) << i;
+        count += found.size();
+        for (std::size_t line = 0; line < found.size(); ++line) {
+            const bool has_number = !found[line].starts_with("spdlog-0 ");
+            by_number += has_number;
+            const std::string name = expected[i][line] == "late" ? "late" : spdlog::in_utf8_(name_of(i));
+            EXPECT_EQ(without_category(found[line]),
+                      expected[i][line] + (has_number ? " logger=" : " spdlog_logger=") + name);
+        }
+    }
+    EXPECT_EQ(in_both, count);
+    EXPECT_EQ(by_number, 63 * 6);
+    EXPECT_LT(by_number, count);
+    EXPECT_EQ(session_losses(), 0);
+}
+
+// The category of others is no name.
+TEST_F(SpdlogNames, LoggersNamedAsSharedCategoriesGetTheirOwnLinesOnly) {
+    // As in a process that begins: earlier names are kept, as sites have them.
+    auto& names_now = spdlog::registry_::the().names;
+    auto& names_here = *new std::set<std::string>;
+    names_now.swap(names_here);
+    const auto shared = file("shared.log");
+    std::vector<std::unique_ptr<spdlog::logger>> all;
+    const std::vector<std::string> names{"spdlog", "spdlog-1", "spdlog-0",
+
+                                         "spdlog*",
+                                         "\xFF"
+                                         "byte"};
+    for (std::size_t i = 0; i < names.size(); ++i)
+        all.push_back(std::make_unique<spdlog::logger>(names[i], file("named-" + std::to_string(i))));
+    use_up_categories();
+    spdlog::logger first("beyond-1", shared), second("beyond-2", file("other.log"));
+    first.info("shared");
+    second.info("shared");
+    for (const auto& log : all) log->info("own");
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const auto found = lines("named-" + std::to_string(i));
+        ASSERT_EQ(found.size(), 1) << names[i] << ": " << testing::PrintToString(found);
+        EXPECT_NE(found[0].find(" own"), std::string::npos);
+    }
+    EXPECT_EQ(lines("shared.log").size(), 1);
+    EXPECT_EQ(lines("other.log").size(), 1);
+    names_now.swap(names_here);
+}
+
+// Another shared object has another copy of the sentinel.
+TEST_F(SpdlogNames, TheSentinelIsKnownByItsContent) {
+    const std::string copy(detail::kShared);
+    static constinit detail::CallSite call;
+    const auto at = std::source_location::current();
+    EXPECT_EQ(detail::site_of(call, copy.c_str(), silverpoint::Level::kInfo, at), nullptr);
+    EXPECT_FALSE(detail::record_plain(call, copy.c_str(), silverpoint::Level::kInfo, "text"));
+    EXPECT_EQ(call.category.load(), nullptr);
+}
+
+TEST_F(SpdlogNames, LoggersWithoutSinksRecordNothing) {
+    use_up_categories();
+    const spdlog::logger before("sinkless", spdlog::sinks_init_list{});
+    spdlog::logger("starts", spdlog::sinks_init_list{}).info("nowhere");
+    traced::take();
+    for (int i = 0; i < 10; ++i)
+        spdlog::logger("sinkless-" + std::to_string(i), spdlog::sinks_init_list{}).info("nowhere {}", i);
+    EXPECT_FALSE(spdlog::stale_);
+    EXPECT_TRUE(traced::take().empty());
+}
+
 // The last of this process: it takes what there is.
 template <int kLine>
 void log_from(spdlog::logger& log, int which) {
@@ -246,7 +355,7 @@ TEST_F(SpdlogNames, ManyLinesOfManyLoggersLeaveHalfOfTheTable) {
                 continue;
             }
             ++as_arguments;
-            ASSERT_EQ(all[i].site.names, "\n\nlogger\n");
+            ASSERT_EQ(all[i].site.names, "\n\nspdlog_logger\n");
             ASSERT_EQ(all[i].text, arguments + " \"" + name + '"');
         }
     }
@@ -256,6 +365,72 @@ TEST_F(SpdlogNames, ManyLinesOfManyLoggersLeaveHalfOfTheTable) {
     EXPECT_LE(longest_search(), 24);
     EXPECT_EQ(session_losses(), 0);
     expect_native_errors();
+}
+
+// As above, with files of their own: such a line says by the logger's name where it goes.
+TEST_F(SpdlogNames, LoggersThatFindNoRoomForSitesKeepTheirFiles) {
+    use_up_categories();
+    auto& next = detail::session.word(detail::at::kSitesNext);
+    if (next.load() < detail::session.sites_cap / 2) next.store(detail::session.sites_cap / 2);
+    std::vector<std::unique_ptr<spdlog::logger>> all;
+    for (int i = 0; i < 5; ++i)
+        all.push_back(std::make_unique<spdlog::logger>("first-" + std::to_string(i),
+                                                       file("full-" + std::to_string(i))));
+    // Sinks of the program, too.
+    std::vector<std::string> given[2];
+    for (int i = 0; i < 2; ++i)
+        all.push_back(std::make_unique<spdlog::async_logger>(
+            "first-" + std::to_string(5 + i),
+            std::make_shared<spdlog::sinks::callback_sink_mt>(
+                [&given, i](const spdlog::details::log_msg& msg) {
+                    given[i].push_back(std::string(msg.logger_name) + ' ' + std::string(msg.payload));
+                }),
+            spdlog::thread_pool()));
+    for (int round = 0; round < 3; ++round)
+        for (int i = 0; i < 7; ++i) all[i]->info("line {} {}", i, round);
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_TRUE(all[5 + i]->flush());
+        std::vector<std::string> expected;
+        for (int round = 0; round < 3; ++round) {
+            const std::string number = std::to_string(5 + i);
+            expected.push_back("first-" + number + " line " + number + ' ' + std::to_string(round) +
+                               " spdlog_logger=first-" + number);
+        }
+        EXPECT_EQ(given[i], expected);
+    }
+    for (int i = 0; i < 5; ++i) {
+        const auto found = lines_now("full-" + std::to_string(i));
+        ASSERT_EQ(found.size(), 3);
+        for (int round = 0; round < 3; ++round) {
+            const std::string name = "first-" + std::to_string(i),
+                              text = "line " + std::to_string(i) + ' ' + std::to_string(round);
+            EXPECT_EQ(found[round],
+                      i == 0 ? name + ' ' + text : "spdlog-0 " + text + " spdlog_logger=" + name);
+        }
+    }
+    EXPECT_EQ(session_losses(), 0);
+}
+
+// Where there is no room at all, what directives want by its own name is counted.
+TEST_F(SpdlogNames, WhatFindsNoRoomIsCountedByItsOwnName) {
+    const std::string directives = "warn,loud=trace";
+    char* const text = detail::session.control + detail::session.directives_at;
+    auto& size = detail::session.word(detail::at::kDirectivesLen);
+    auto& next = detail::session.word(detail::at::kSitesNext);
+    const std::string text_before(text, size.load());
+    const std::uint32_t next_before = next.load();
+    directives.copy(text, directives.size());
+    size.store(directives.size());
+    next.store(detail::session.sites_cap);
+    static constinit detail::CallSite call;
+    const auto at = std::source_location::current();
+    const std::uint64_t before = session_losses();
+    for (const char* name : {"quiet", "loud", "quiet", "loud"})
+        detail::record_shared(call, {"spdlog-7", name}, silverpoint::Level::kInfo, "{}", at, 1);
+    EXPECT_EQ(session_losses(), before + 2);
+    text_before.copy(text, text_before.size());
+    size.store(text_before.size());
+    next.store(next_before);
 }
 
 }  // namespace

@@ -131,8 +131,12 @@ class customs_ {
         leaves_t_ sinks;
         std::shared_ptr<errors_> errors;
     };
-    // By the name of a logger.
-    using Table = std::map<std::string, Of, std::less<>>;
+    using ByText = std::map<std::string, Of, std::less<>>;
+    // By the category of lines, and of those that are `spdlog-0` by the name of the logger.
+    struct Table {
+        ByText by_category, by_name;
+        [[nodiscard]] bool empty() const { return by_category.empty() && by_name.empty(); }
+    };
 
     static customs_& the() {
         static customs_& one = *new customs_;
@@ -164,8 +168,11 @@ class customs_ {
             const std::lock_guard guard(all.lock_);
             table = all.table_;
         }
-        const auto found = table->find(std::string_view(event->category.data, event->category.size));
-        if (found == table->end()) return;
+        const std::string_view category(event->category.data, event->category.size);
+        const bool is_by_name = is_by_name_(category);
+        const ByText& all_of = is_by_name ? table->by_name : table->by_category;
+        const auto found = is_by_name ? find_last(all_of, *event) : all_of.find(category);
+        if (found == all_of.end()) return;
         std::string text(256, 0);
         constexpr const char* kPattern = "{text}{fields}";
         std::size_t size = silverpoint_event_line(event, kPattern, text.data(), text.size());
@@ -190,6 +197,18 @@ class customs_ {
             // The caller cannot catch what a function for errors throws.
             guarded_([&] { found->second.errors->guard([&] { sink->log(msg); }); });
         }
+    }
+    // By the last argument: a length of four bytes, and a text. Zeros fill the record up.
+    static ByText::const_iterator find_last(const ByText& all, const silverpoint_event& event) {
+        const std::string_view args(reinterpret_cast<const char*>(event.args), event.args_size);
+        return std::find_if(all.begin(), all.end(), [&](const auto& one) {
+            const auto size = static_cast<std::uint32_t>(one.first.size());
+            std::string wanted(reinterpret_cast<const char*>(&size), sizeof size);
+            wanted += one.first;
+            for (int zeros = 0; zeros < 8; ++zeros, wanted += '\0')
+                if (args.ends_with(wanted)) return true;
+            return false;
+        });
     }
     struct Giving {
         Giving() { is_giving_ = true; }

@@ -18,6 +18,24 @@ inline void start_();
 inline void note_(logger* of, bool is_there);
 // The name as a category, which lives for ever; kShared: there are too many, it is an argument.
 inline const char* category_of_(const std::string& name);
+// The category of lines that their name is an argument of, and decides which sinks they are for.
+inline constexpr char kByName_[] = "spdlog-0";
+inline bool is_by_name_(std::string_view category) { return category == kByName_; }
+// A name as records have it: an invalid byte is a question mark.
+inline std::string in_utf8_(std::string_view name) {
+    std::string text;
+    while (!name.empty()) {
+        const std::size_t good = sp_::utf8_prefix(name);
+        text += name.substr(0, good);
+        name.remove_prefix(good);
+        if (name.empty()) break;
+        text += '?';
+        name.remove_prefix(1);
+    }
+    return text;
+}
+// Makes sinks select lines by names of all loggers (registry.hpp). False: not before the next line.
+inline bool include_all_();
 
 // How long is waited for what was recorded, in milliseconds; not at all by the logger's own thread.
 inline std::uint64_t patience_() { return is_giving_ ? 0 : 5000; }
@@ -91,7 +109,11 @@ class logger {
     logger(std::string name, sinks_init_list sinks) : logger(std::move(name), sinks.begin(), sinks.end()) {}
     template <class Iterator>
     logger(std::string name, Iterator begin, Iterator end)
-        : info{this}, name_(std::move(name)), category_(category_of_(name_)), sinks_(begin, end) {
+        : info{this},
+          name_(std::move(name)),
+          recorded_name_(in_utf8_(name_)),
+          category_(category_of_(name_)),
+          sinks_(begin, end) {
         note_(this, true);
     }
     virtual ~logger() {
@@ -285,7 +307,8 @@ class logger {
         customs_.store(new customs_of_(std::move(found)), std::memory_order_release);
     }
     // Whether its name is a category; else the one that says which sinks its lines are for is it.
-    [[nodiscard]] bool is_category_() const { return category_ != sp_::kShared; }
+    [[nodiscard]] bool is_category_() const { return !sp_::is_shared(category_); }
+    [[nodiscard]] const std::string& category_text_() const { return recorded_name_; }
     [[nodiscard]] const char* shared_category_() const {
         return shared_category_now_.load(std::memory_order_relaxed);
     }
@@ -454,7 +477,10 @@ class logger {
                                text.at, argument_t_<Ts>::of(args, text.parts.specs[kAt])...);
         }(std::index_sequence_for<Ts...>());
     }
-    sp_::SharedCategory shared_() const { return {shared_category_(), name_}; }
+    SP_DETAIL_COLD sp_::SharedCategory shared_() const {
+        if (!is_category_()) return {shared_category_(), recorded_name_, is_by_name_(shared_category_())};
+        return {include_all_() ? kByName_ : nullptr, recorded_name_, true};
+    }
     SP_DETAIL_HOT bool begins_(level::level_enum which) const {
         if (which < level_.load(std::memory_order_relaxed) && (which < level::trace || backtrace_() == 0))
             return false;
@@ -471,9 +497,9 @@ class logger {
         return static_cast<silverpoint::Level>(which < 0 ? 0 : which);
     }
 
-    std::string name_;
+    std::string name_, recorded_name_;
     const char* category_;
-    std::atomic<const char*> shared_category_now_{"spdlog.0"};
+    std::atomic<const char*> shared_category_now_{kByName_};
     std::vector<sink_ptr> sinks_;
     std::atomic<int> level_{level::info};
     std::atomic<int> flush_level_{level::off};

@@ -81,8 +81,13 @@ struct registry_ {
             level::level_enum own = level::off, least = level::off;
             std::size_t count = 0;
         };
-        // Loggers by the configuration of their sinks, each with the least level that the sink gets from it.
-        std::map<std::string, std::map<std::string, level::level_enum>> named;
+        // Categories of loggers by the configuration of their sinks, each with the least level that the sink
+        // gets from it; and names that it selects lines by.
+        struct Named {
+            std::map<std::string, level::level_enum> categories;
+            std::set<std::string> names;
+        };
+        std::map<std::string, Named> named;
         std::vector<std::pair<std::string, sink_ptr>> order;
         std::map<const sinks::sink*, Kept> kept;
         for (const logger* one : all)
@@ -97,19 +102,23 @@ struct registry_ {
                 const Kept& found = kept[sink.get()];
                 const std::string said = sink->toml("[]", found.own, found.least, found.count);
                 if (said.empty() || own >= level::off) continue;
-                if (named[said].empty()) order.emplace_back(said, sink);
+                Named& of = named[said];
+                if (of.categories.empty()) order.emplace_back(said, sink);
                 const auto add = [&](const std::string& category) {
-                    const auto [name, is_new] = named[said].emplace(category, own);
+                    const auto [name, is_new] = of.categories.emplace(category, own);
                     if (!is_new) name->second = std::min(name->second, own);
                 };
-                if (one->is_category_()) add(one->name());
-                add(one->shared_category_());
+                add(one->is_category_() ? one->category_text_() : one->shared_category_());
+                if (!shared.is_by_name(*one)) continue;
+                add(kByName_);
+                of.names.insert(one->category_text_());
             }
         std::string text;
         for (const auto& [said, sink] : order) {
             std::string categories;
             const Kept& found = kept[sink.get()];
-            for (const auto& [name, own] : named[said]) {
+            const Named& of = named[said];
+            for (const auto& [name, own] : of.categories) {
                 std::string entry, wanted = name;
                 // A name with a `=` in it is always followed by a level, so that it is used as it stands.
                 if (own > found.own || name.find('=') != std::string::npos)
@@ -119,8 +128,30 @@ struct registry_ {
                 categories += (categories.empty() ? "[" : ", ") + entry.substr(3, entry.size() - 4);
             }
             text += sink->toml(categories + "]", found.own, found.least, found.count);
+            if (!of.names.empty()) silverpoint::detail::append_toml(text, "where", selecting(of.names));
         }
         return text.empty() ? text : "record = \"trace\"\n" + text;
+    }
+    // An expression: lines without a name as an argument, and those with one of these. Its depth is bounded.
+    static std::string selecting(const std::set<std::string>& names) {
+        const std::string argument(sp_::kByNameArgument);
+        std::vector<std::string> tests;
+        for (const std::string& name : names) {
+            std::string& test = tests.emplace_back(argument + "=\"");
+            for (const char c : name) {
+                if (c == '"' || c == '\\') test += '\\';
+                test += c;
+            }
+            test += '"';
+        }
+        while (tests.size() > 1) {
+            std::vector<std::string> pairs;
+            for (std::size_t i = 0; i + 1 < tests.size(); i += 2)
+                pairs.push_back('(' + tests[i] + " or " + tests[i + 1] + ')');
+            if (tests.size() % 2 == 1) pairs.push_back(std::move(tests.back()));
+            tests = std::move(pairs);
+        }
+        return "not " + argument + " or " + tests[0];
     }
     void start() {
         // It would wait for its own thread.
@@ -207,13 +238,16 @@ struct registry_ {
                 }
             }
             if (one->is_async_())
-                for (const auto& [sink, own] : found.sinks)
-                    for (const std::string& category : {one->name(), std::string(one->shared_category_())}) {
+                for (const auto& [sink, own] : found.sinks) {
+                    const auto add = [&](customs_::Of& of) {
                         // Also of two loggers of one name: a line has no more than that.
-                        customs_::Of& of = customs[category];
                         of.errors = one->on_error_here_();
                         add_leaf_(sink, one->backtrace_() > 0 ? std::max(own, one->level()) : own, of.sinks);
-                    }
+                    };
+                    add(customs.by_category[one->is_category_() ? one->category_text_()
+                                                                : one->shared_category_()]);
+                    if (shared.is_by_name(*one)) add(customs.by_name[one->category_text_()]);
+                }
             one->set_customs_(std::move(found));
         }
 #if defined(__cpp_exceptions)
@@ -229,6 +263,8 @@ struct registry_ {
 #else
         start_with(std::move(customs));
 #endif
+        // (Also when nothing could be started: then the lines of no logger get anywhere.)
+        shared.is_started();
     }
     void start_with(customs_::Table customs) {
         const bool has_customs = !customs.empty();
@@ -260,14 +296,27 @@ inline void note_(logger* of, bool is_there) {
         of->noted_ = all.all.insert(all.all.end(), of);
         // A logger that shares its category needs no restart when its set of sinks is known.
         const std::vector<sink_ptr>& sinks = std::as_const(*of).sinks();
-        const char* const shared = all.shared.find(sinks);
-        if (of->is_category_() || shared == nullptr || has_customs_(sinks)) return changed_();
+        const char* const shared = of->is_category_() ? nullptr : all.shared.find(*of);
+        if (shared == nullptr || has_customs_(sinks)) return changed_();
         of->set_shared_category_(shared);
+        if (leaves_(sinks).empty()) of->set_customs_({});
     } else {
         // What it had to say is still to be written: its sinks stay until the next change.
         all.all.erase(of->noted_);
         if (all.standard_raw == of) all.standard_raw = nullptr;
     }
+}
+
+inline bool include_all_() {
+    auto& all = registry_::the();
+    if (all.shared.included_all()) return true;
+    {
+        const std::lock_guard guard(all.lock);
+        all.shared.include_all();
+    }
+    changed_();
+    all.start();
+    return all.shared.included_all();
 }
 
 // So many loggers' names are categories; of further ones they are arguments.
@@ -276,8 +325,10 @@ inline constexpr std::size_t kLoggerCategories_ = 256;
 inline const char* category_of_(const std::string& name) {
     auto& all = registry_::the();
     const std::lock_guard guard(all.lock);
+    if (const auto found = all.names.find(name); found != all.names.end()) return found->c_str();
     // The standard logger's, which may come late, in any case.
-    if (all.names.size() >= kLoggerCategories_ && !name.empty() && !all.names.contains(name))
+    if (!name.empty() && (all.names.size() >= kLoggerCategories_ || sp_::is_shared(name.c_str()) ||
+                          shared_categories_::is_taken(name)))
         return sp_::kShared;
     return all.names.insert(name).first->c_str();
 }

@@ -1,9 +1,11 @@
 // Shared categories of loggers whose names are arguments, since there are too many names. Loggers with the
 // same sinks have the same one. So the logger inside the process knows where their lines go (registry.hpp).
+// Beyond a number of sets of sinks there is one for all: their sinks select lines by the loggers' names.
 #pragma once
 
 #include <list>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,26 +23,51 @@ inline bool has_customs_(const std::vector<sink_ptr>& sinks) {
 // With the registry's lock held.
 class shared_categories_ {
   public:
+    // From the next start on loggers whose names are categories can share sites, too, by their names.
+    void include_all() { includes_all_ = true; }
+    // Whether they can since the last start.
+    [[nodiscard]] bool included_all() const { return included_all_.load(std::memory_order_acquire); }
+    void is_started() { included_all_.store(includes_all_now_, std::memory_order_release); }
+
+    // Whether the logger has lines whose category does not say which sinks they are for, but their name.
+    [[nodiscard]] bool is_by_name(const logger& one) const {
+        return one.is_category_() ? includes_all_now_ : is_by_name_(one.shared_category_());
+    }
+    // A logger of this name would get lines of others.
+    static bool is_taken(const std::string& name) {
+        for (std::size_t i = 0; i < kMost; ++i)
+            if (sp_::matches_category(name, shared_category_name(i))) return true;
+        return false;
+    }
+
     // Gives each logger its category, as the logger inside the process is about to be started with.
     void renew(const std::list<logger*>& loggers) {
+        includes_all_now_ = includes_all_;
         for (auto& [sinks, one] : known_) one.is_needed = false;
         for (const logger* one : loggers)
-            if (const auto found = known_.find(key_of(one->sinks())); found != known_.end())
+            if (const auto found = known_.find(key_of(one->sinks()));
+                found != known_.end() && !one->is_category_())
                 found->second.is_needed = true;
         std::erase_if(known_, [&](const auto& one) {
-            if (!one.second.is_needed) is_taken_[one.second.number] = false;
+            if (!one.second.is_needed) has_number_[one.second.number] = false;
             return !one.second.is_needed;
         });
+        for (auto& [sinks, one] : known_) one.names.clear();
         for (logger* one : loggers) {
+            if (one->is_category_()) continue;
             const auto [found, is_new] = known_.try_emplace(key_of(std::as_const(*one).sinks()));
-            if (is_new) found->second.number = take_number();
-            one->set_shared_category_(name(found->second.number));
+            Of& of = found->second;
+            if (is_new) of.number = take_number();
+            if (of.number == 0) of.names.insert(one->name());
+            one->set_shared_category_(shared_category_name(of.number));
         }
     }
-    // Of loggers with these sinks, if there was one when the logger inside the process was started.
-    [[nodiscard]] const char* find(const std::vector<sink_ptr>& sinks) const {
-        const auto found = known_.find(key_of(sinks));
-        return found == known_.end() ? nullptr : name(found->second.number);
+    // Of a logger whose lines get to its sinks as the logger inside the process was started; else null.
+    [[nodiscard]] const char* find(const logger& one) const {
+        const auto found = known_.find(key_of(one.sinks()));
+        if (found == known_.end()) return nullptr;
+        const Of& of = found->second;
+        return of.number == 0 && !of.names.contains(one.name()) ? nullptr : shared_category_name(of.number);
     }
 
   private:
@@ -55,32 +82,36 @@ class shared_categories_ {
     struct Of {
         std::size_t number = 0;
         bool is_needed = true;
+        std::set<std::string> names;  // of its loggers, where that is the number of all further sets
     };
     static Key key_of(const std::vector<sink_ptr>& sinks) { return {sinks.begin(), sinks.end()}; }
 
     // Numbers are used again, so that a program has no more categories than sets of sinks at one time. The
     // first is for all sets beyond these.
     static constexpr std::size_t kMost = 64;
-    static const char* name(std::size_t number) {
+    static const char* shared_category_name(std::size_t number) {
+        if (number == 0) return kByName_;
         // For ever, as sites refer to them.
         static const auto& names = *new const std::vector<std::string>([] {
             std::vector<std::string> made;
-            for (std::size_t i = 0; i < kMost; ++i) made.push_back("spdlog." + std::to_string(i));
+            for (std::size_t i = 0; i < kMost; ++i) made.push_back("spdlog-" + std::to_string(i));
             return made;
         }());
         return names[number].c_str();
     }
     std::size_t take_number() {
         for (std::size_t i = 1; i < kMost; ++i)
-            if (!is_taken_[i]) {
-                is_taken_[i] = true;
+            if (!has_number_[i]) {
+                has_number_[i] = true;
                 return i;
             }
         return 0;
     }
 
     std::map<Key, Of, Less> known_;
-    bool is_taken_[kMost] = {};
+    bool has_number_[kMost] = {};
+    bool includes_all_ = false, includes_all_now_ = false;
+    std::atomic<bool> included_all_{false};
 };
 
 }  // namespace spdlog
