@@ -161,11 +161,11 @@ class records_model : public QAbstractItemModel {
         if (run) reader_->poke();
     }
 
-    [[nodiscard]] QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override {
-        if (row < 0 || column < 0 || column >= columnCount(parent) || row >= rowCount(parent)) return {};
-        if (!parent.isValid()) return createIndex(row, column, quintptr{0});
+    [[nodiscard]] QModelIndex index(int row, int at, const QModelIndex& parent = {}) const override {
+        if (row < 0 || at < 0 || at >= columnCount(parent) || row >= rowCount(parent)) return {};
+        if (!parent.isValid()) return createIndex(row, at, quintptr{0});
         const detail::shape& shape = *shape_of(row_of(parent));
-        return createIndex(row, column,
+        return createIndex(row, at,
                            id_of(row_of(parent), within(shape, parent)[static_cast<std::size_t>(row)]));
     }
     [[nodiscard]] QModelIndex parent(const QModelIndex& child) const override {
@@ -177,24 +177,23 @@ class records_model : public QAbstractItemModel {
         return createIndex(shape->nodes[static_cast<std::size_t>(above)].row, 0, id_of(row_of(child), above));
     }
 
-    [[nodiscard]] QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override {
+    [[nodiscard]] QVariant data(const QModelIndex& index, int of = Qt::DisplayRole) const override {
         if (!index.isValid()) return {};
         if (!is_record(index)) {
             const detail::shape* shape = shape_of(row_of(index));
-            return shape == nullptr ? QVariant() : data_of(shape->value(node_of(index)), index, role);
+            return shape == nullptr ? QVariant() : data_of(shape->value(node_of(index)), index, of);
         }
-        if (role != Qt::DisplayRole && role != Qt::ToolTipRole && (role < value_role || role > ns_role))
-            return {};
+        if (of != Qt::DisplayRole && of != Qt::ToolTipRole && (of < value_role || of > ns_role)) return {};
         const auto run = wanted(index.row());
         if (!run) return {};
         return data_of(
             run->records[static_cast<std::size_t>(static_cast<std::uint64_t>(index.row()) - run->first)],
-            index.column(), role);
+            index.column(), of);
     }
 
     [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation,
-                                      int role = Qt::DisplayRole) const override {
-        if (role != Qt::DisplayRole) return {};
+                                      int of = Qt::DisplayRole) const override {
+        if (of != Qt::DisplayRole) return {};
         if (orientation == Qt::Vertical) return section;
         static const char* const names[] = {"Time",   "Level",   "Category", "Process",
                                             "Thread", "Message", "Place",    "Function"};
@@ -315,7 +314,7 @@ class records_model : public QAbstractItemModel {
     }
     // Accepts runs. Announcing them, and everything else, waits for the event loop.
     void keep(detail::news got) const {
-        for (auto& message : got.messages) untold_.messages.push_back(std::move(message));
+        for (auto& one : got.messages) untold_.messages.push_back(std::move(one));
         if (got.generation != generation_) return;
         for (const auto& run : got.runs) remember(run);
         for (auto& run : got.runs) untold_.runs.push_back(std::move(run));
@@ -335,7 +334,7 @@ class records_model : public QAbstractItemModel {
         if (got.generation == generation_) show(got, before);
         QStringList messages;
         for (const auto* all : {&before.messages, &got.messages})
-            for (const auto& message : *all) messages.append(detail::string_of(message));
+            for (const auto& one : *all) messages.append(detail::string_of(one));
         if (on_change_) on_change_(messages);
     }
     void show(const detail::news& got, const detail::news& before) {
