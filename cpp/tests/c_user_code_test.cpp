@@ -15,16 +15,9 @@
 
 namespace {
 
+using traced::lost;
 using traced::Seen;
 using ways::Way;
-
-std::uint64_t lost() {
-    traced::take();
-    std::uint64_t sum = 0;
-    for (unsigned cause = 0; cause < 8; ++cause)
-        sum += traced::session().ring_losses_ever(cause) + traced::session().session_losses(cause);
-    return sum;
-}
 
 class CWayOut : public testing::TestWithParam<Way> {};
 

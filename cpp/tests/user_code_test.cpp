@@ -142,16 +142,8 @@ SP_DYNAMIC(fickle::Shape, fickle::Circle)
 
 namespace {
 
+using traced::lost;
 using traced::Seen;
-
-// Records that were lost until now. (Whatever has not been taken yet is taken for it.)
-std::uint64_t lost() {
-    traced::take();
-    std::uint64_t sum = 0;
-    for (unsigned cause = 0; cause < 8; ++cause)
-        sum += traced::session().ring_losses_ever(cause) + traced::session().session_losses(cause);
-    return sum;
-}
 
 // Records values of a kind many times, each between two records of its neighbour's: the neighbours are as
 // they were made, each of the kind is whole, and whatever is missing is counted.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,15 @@ inline Seen one() {
     auto all = take();
     if (all.size() != 1) reader::fail(std::to_string(all.size()) + " records instead of one");
     return all[0];
+}
+
+// Records that were lost until now. It takes what was not taken yet.
+inline std::uint64_t lost() {
+    take();
+    std::uint64_t sum = 0;
+    for (unsigned cause = 0; cause < 8; ++cause)
+        sum += session().ring_losses_ever(cause) + session().session_losses(cause);
+    return sum;
 }
 
 }  // namespace traced
