@@ -30,6 +30,11 @@ struct Order {
     rest: Rest,
 }
 
+/// JSON has all digits of a bignum. Read without a type, one beyond 128 bits is a float, or refused where 64 bits do not hold it (spec/bind.md).
+fn may_exceed_128_bits(json: &str) -> bool {
+    json.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.len() >= 39)
+}
+
 fuzz_target!(|input: &[u8]| {
     let Some((which, bytes)) = input.split_first() else { return };
     let is_json = *which == b'j';
@@ -40,8 +45,19 @@ fuzz_target!(|input: &[u8]| {
             let cbor = to_cbor(any);
             assert_eq!(&from_cbor::<Any>(&cbor).expect("what was written").as_cbor(), &any.as_cbor());
             let json = to_json(any);
-            let again = from_json::<Any>(json.as_bytes()).expect("what was written");
-            assert_eq!(to_json(&again), json);
+            match from_json::<Any>(json.as_bytes()) {
+                Ok(again) if may_exceed_128_bits(&json) => {
+                    let json = to_json(&again);
+                    let again = from_json::<Any>(json.as_bytes()).expect("what was written");
+                    assert_eq!(to_json(&again), json);
+                }
+                Ok(again) => assert_eq!(to_json(&again), json),
+                Err(error) => {
+                    // A map with keys that are no texts has one level in CBOR, and two in JSON.
+                    let is_deeper = !is_json && error.expected() == "at most 128 levels";
+                    assert!(is_deeper || may_exceed_128_bits(&json), "what was written is refused: {error}");
+                }
+            }
         }
         Err(error) => assert!(error.offset() <= bytes.len()),
     }

@@ -93,6 +93,22 @@ fn head(major: u8, number: u64) -> ([u8; 9], usize) {
     (head, len + 1)
 }
 
+/// Whether the shortest digits of a float and of the same number in 64 bits are the same. If not, JSON that is made of the
+/// float is another number for who reads 64 bits: of 123456792 it has `123456790.0`.
+#[inline]
+fn has_same_digits(narrow: f32, value: f64) -> bool {
+    let magnitude = value.abs();
+    // No decimal with fewer digits lies within half a step of these.
+    let is_short =
+        |scale: f64, most: f64| magnitude <= most && (magnitude * scale).trunc() == magnitude * scale;
+    is_short(1.0, 16_777_216.0) || is_short(16.0, 1024.0) || reads_back(narrow, value)
+}
+
+#[cold]
+fn reads_back(narrow: f32, value: f64) -> bool {
+    narrow.is_infinite() || zmij::Buffer::new().format_finite(narrow).parse() == Ok(value)
+}
+
 impl Sink for CborSink {
     #[inline]
     fn null(&mut self) {
@@ -145,7 +161,7 @@ impl Sink for CborSink {
     #[inline]
     fn f64(&mut self, value: f64) {
         let narrow = value as f32;
-        if f64::from(narrow) == value || value.is_nan() {
+        if value.is_nan() || (f64::from(narrow) == value && has_same_digits(narrow, value)) {
             return self.f32(narrow);
         }
         self.out.push(0xFB);

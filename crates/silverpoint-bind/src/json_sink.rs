@@ -73,6 +73,48 @@ pub(crate) fn push_digits(out: &mut String, digits: &str) {
     }
 }
 
+/// As [`push_digits`], with an exponent or without as floats of 64 bits have it: zmij has another rule for those of 32 bits.
+#[cold]
+fn push_placed(out: &mut String, digits: &str) {
+    let unsigned = digits.strip_prefix('-').unwrap_or(digits);
+    let (mantissa, exponent) = unsigned.split_once('e').unwrap_or((unsigned, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = [whole, fraction].concat();
+    let significant = all.trim_start_matches('0');
+    let leading = all.len() - significant.len();
+    // That of the first significant digit.
+    let exponent = exponent.parse().unwrap_or(0) + whole.len() as i32 - leading as i32 - 1;
+    let significant = significant.trim_end_matches('0');
+    if unsigned.len() < digits.len() {
+        out.push('-');
+    }
+    match exponent {
+        -5..0 => {
+            out.push_str("0.");
+            out.extend(std::iter::repeat_n('0', (-1 - exponent) as usize));
+            out.push_str(significant);
+        }
+        0..16 => {
+            let whole = exponent as usize + 1;
+            let (before, after) = significant.split_at(whole.min(significant.len()));
+            out.push_str(before);
+            out.extend(std::iter::repeat_n('0', whole - before.len()));
+            out.push('.');
+            out.push_str(if after.is_empty() { "0" } else { after });
+        }
+        _ => {
+            let (first, rest) = significant.split_at(1);
+            out.push_str(first);
+            if !rest.is_empty() {
+                out.push('.');
+                out.push_str(rest);
+            }
+            out.push('e');
+            out.push_str(itoa::Buffer::new().format(exponent));
+        }
+    }
+}
+
 /// Appends a string with its quotes.
 #[inline]
 pub(crate) fn push_string(out: &mut String, text: &str) {
@@ -155,7 +197,12 @@ impl Sink for JsonSink {
     #[inline]
     fn f32(&mut self, value: f32) {
         if value.is_finite() {
-            push_digits(&mut self.out, zmij::Buffer::new().format_finite(value));
+            let mut buffer = zmij::Buffer::new();
+            let digits = buffer.format_finite(value);
+            match value.abs() {
+                9e-7..2e-5 | 9e12..2e16 => push_placed(&mut self.out, digits),
+                _ => push_digits(&mut self.out, digits),
+            }
         } else {
             self.special(value.is_nan(), value < 0.0);
         }

@@ -116,11 +116,11 @@ class CborWriter : public binding::Output {
         }
         return head(p, negative ? 1 : 0, static_cast<std::uint64_t>(magnitude));
     }
-    // 32 bits where they hold it exactly. One NaN for all.
+    // 32 bits where they hold it exactly and its shortest digits are the same. One NaN for all.
     template <class T>
     char* real(char* p, T value) {
         const auto narrow = static_cast<float>(value);
-        if (static_cast<T>(narrow) == value || value != value) {
+        if ((static_cast<T>(narrow) == value && binding::has_same_digits(narrow, value)) || value != value) {
             std::uint32_t bits = 0x7FC00000;
             if (value == value) __builtin_memcpy(&bits, &narrow, 4);
             *p = '\xFA';

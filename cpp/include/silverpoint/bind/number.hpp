@@ -164,4 +164,31 @@ inline char* put_float(char* out, T value) {
     return out;
 }
 
+[[gnu::cold]] inline bool reads_back(float narrow, double value) {
+    char text[40];
+    const char* const end =
+        std::to_chars(text, text + sizeof text, narrow, std::chars_format::scientific).ptr;
+    double read = 0;
+    std::from_chars(text, end, read);
+    return std::isinf(narrow) || read == value;
+}
+
+// Whether the shortest digits of a float and of the same number in 64 bits are the same. If not, JSON that is
+// made of the float is another number for who reads 64 bits: of 123456792 it has `123456790.0`.
+template <class T>
+inline bool has_same_digits(float narrow, T value) {
+    if constexpr (sizeof(T) == 4) {
+        return true;
+    } else {
+        const auto wide = static_cast<double>(value);
+        const double magnitude = wide < 0 ? -wide : wide;
+        // No decimal with fewer digits lies within half a step of these.
+        const auto is_short = [magnitude](double scale, double most) {
+            return magnitude <= most &&
+                   static_cast<double>(static_cast<std::int64_t>(magnitude * scale)) == magnitude * scale;
+        };
+        return is_short(1, 16'777'216) || is_short(16, 1024) || reads_back(narrow, wide);
+    }
+}
+
 SP_BIND_END
