@@ -1,5 +1,5 @@
-// What writing and reading own types costs, beside Qt's classes and nlohmann's: one process, all candidates
-// in turn, so that a slow moment of the machine meets everybody. Prints one JSON object a figure.
+// What writing and reading own types costs, beside Qt's classes and nlohmann's. One process runs all
+// candidates in turn, so that a slow moment of the machine affects all. Prints one JSON object a figure.
 //
 //   driver ROUNDS SEED
 //

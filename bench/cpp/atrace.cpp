@@ -1,8 +1,7 @@
 // The driver of ATrace in C++ (bench/run --part tracing); bench/tracing/src/atracing.rs is the same in Rust.
 //
-// Mode `burst`: calls into the ring, beside the floor. Mode `disabled`: the loops that BENCH_LOOP names,
-// `off.…` beside an empty loop, and `marker.…` beside bare write(2) calls of the same messages to the same
-// file.
+// Mode `burst`: calls into the ring, beside the floor. Mode `disabled`: the loops that BENCH_LOOP names.
+// `off.…` is measured beside an empty loop, `marker.…` beside bare write(2) calls of the same messages.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -38,7 +37,7 @@ CASE(counter, atrace::int64(atrace::kApp, "a counter.", static_cast<std::int64_t
 CASE(scope10, SP_ATRACE("name of 10"))
 
 // Halves of scopes that lie in each other: n begins, then n ends. The time of one half is shared among its
-// calls, since some machines' counters go in steps as long as a call; the harness takes two reads off each.
+// calls: some machines' counters go in steps as long as a call. The harness takes two reads off each.
 static std::uint32_t reads() {
     static const std::uint32_t known = [] {
         std::array<std::uint32_t, 1001> gaps{};

@@ -1,7 +1,7 @@
-// What the records of the suite cost when they are packed by hand, for these types and one place: the least
-// that tracepoints with them can be asked for, beside the floor. There is no site, no level, no limit, no
-// reader, no thread to find; a record goes into a private, warm ring of 1 MiB, is published, and is never
-// looked at. Texts and keys are known to have lengths within a few bytes of theirs.
+// What the records of the suite cost when they are packed by hand, for these types and one place. No
+// tracepoint with these arguments can be cheaper. There is no site, level, limit or reader, and no thread to
+// find. A record goes into a private, warm ring of 1 MiB, is published, and is never read. Lengths of texts
+// and keys are known to within a few bytes.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -12,17 +12,16 @@
 
 enum { kCapacity = 1 << 20, kRecordBytes = 32, kLine = 128 };
 
-/* Between two polls. A reader that polls without a pause takes the position's line at every record and makes
- * the floor up to four times slower in long runs (measured: 38 ns instead of 9), which would be a gift to
- * every candidate. 20 us is a fifteenth of the time in which the producer fills the ring. */
+/* Between two polls. A reader that polls without a pause takes the position's line at every record. The floor
+ * would be up to four times slower in long runs (measured: 38 ns instead of 9), and every candidate would
+ * look better. 20 us is a fifteenth of the time in which the producer fills the ring. */
 enum { kPollGap_ns = 20000 };
 
 /* What the reader is asked for, and what it does. */
 enum { kAsleep, kPolling };
 
-/* Whoever writes a line has it for himself: were anything that the reader looks at beside the producer's
- * position, each poll would cost the next burst some 200 ns. Two cache lines, since processors fetch
- * neighbours in pairs. */
+/* Each side writes only lines of its own. If the reader polled anything beside the producer's position, each
+ * poll would cost the next burst some 200 ns. Two cache lines, since processors fetch neighbours in pairs. */
 struct floor {
     /* Producer's own. */
     _Alignas(kLine) uint64_t position; /* bytes ever stored; equal to committed outside floor_* */

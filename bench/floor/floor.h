@@ -8,7 +8,7 @@
  * release store of the position. The producer compares its position with a cached limit and never overruns
  * the reader. There is no level, no site, no size, no wrap of a record: less than any tracing library can do.
  *
- * FROZEN: every budget of the project is a multiple of this code's time, so whoever changes it changes every
+ * FROZEN: every budget of the project is a multiple of this code's time, so a change of it changes every
  * figure. `bench/run` compares the machine code of floor_burst and floor_singles with floor.x86_64.dis and
  * says so when they differ.
  */

@@ -5,7 +5,8 @@
 
 #include "internal.h"
 
-/* The tool counts from its entry to its end, whatever it calls; so it must stay a function with a name. */
+/* The tool counts from its entry to its end, with all calls within; so it must stay a function with a name.
+ */
 __attribute__((noinline)) void bench_counted(void (*burst)(uint64_t n, uint64_t first_id), uint64_t n,
                                              uint64_t first_id) {
     burst(n, first_id);

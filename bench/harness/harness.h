@@ -2,9 +2,9 @@
  * JSON line.
  *
  * A driver is one program for one facility. It describes the facility (struct bench_facility) and hands over
- * to bench_main. Its tracepoints stand in loops of its own (`burst`, `singles`), in its own language, so that
- * the compiler sees them as it would see them in a user's program; everything else is this one C library,
- * linked into all drivers, and the floor beside it. See bench/README.md for the command line and the output.
+ * to bench_main. Its tracepoints stand in loops of its own (`burst`, `singles`), in its own language. So
+ * the compiler sees them as in a user's program. Everything else is this one C library, linked into all
+ * drivers, and the floor beside it. See bench/README.md for the command line and the output.
  */
 #ifndef SILVERPOINT_BENCH_HARNESS_H
 #define SILVERPOINT_BENCH_HARNESS_H
@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* One tracepoint. Record i carries the id first_id + i where the case has room for one, so that a sum of ids
+/* One tracepoint. Record i carries the id first_id + i where the case has room for one. A sum of ids then
  * proves that each record arrived. */
 struct bench_case {
     const char* name; /* "three", or "three.stream" for another form of the same */
@@ -53,8 +53,8 @@ struct bench_facility {
     void (*flush)(void);
     /* Returns 0, or -1 when there is nothing to observe; NULL when the facility has no such means. */
     int (*observe)(struct bench_observation* out);
-    /* Both NULL when nobody can switch it from outside. A tracepoint that is off at first: whether it would
-     * record now, and the tracepoint itself with this id, which returns whether its argument was evaluated.
+    /* Both NULL when nobody can switch it from outside. A tracepoint that is off at first. is_on: whether it
+     * would record now. switched: the tracepoint, with this id; returns whether its argument was evaluated.
      */
     int (*is_on)(void);
     int (*switched)(uint64_t id);

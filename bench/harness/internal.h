@@ -36,7 +36,7 @@ uint64_t run_burst(struct run* run, uint64_t n);                  /* elapsed tic
 void run_singles(struct run* run, uint64_t n, uint32_t* elapsed); /* overhead taken off each */
 uint64_t run_floor_burst(struct run* run, uint64_t n);
 void run_floor_singles(struct run* run, uint64_t n, uint32_t* elapsed);
-/* Around the measurements of one side: wakes and rests whoever polls for it. */
+/* Around the measurements of one side: wakes the thread that polls for it, and lets it rest. */
 void run_turn_begins(struct run* run, bool floor);
 void run_turn_ends(struct run* run, bool floor);
 /* Ids for n calls made elsewhere (other threads); returns the first. */

@@ -1,8 +1,8 @@
 /* Looks at this process's own Silverpoint session as any stranger could: by the offsets of spec/wire.md, with
  * pread. The library under test is not asked about itself.
  *
- * The root is $SILVERPOINT_DIR, which the runner sets; the session's collector is found by its pid in the
- * header, its supervisor is this process's parent.
+ * The root is $SILVERPOINT_DIR, which the runner sets. The session's collector is found by its pid in the
+ * header; its supervisor is this process's parent.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

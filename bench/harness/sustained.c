@@ -1,5 +1,5 @@
-/* Many records back to back from one or several threads: the caller's wall time, the CPU time of everyone,
- * the stored rate, the longest single call. */
+/* Many records back to back from one or several threads. Measures the caller's wall time, the CPU time of all
+ * processes, the stored rate and the longest single call. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>

@@ -1,8 +1,7 @@
 /* Another process switches a tracepoint of this one on and off: how long until it is so here.
  *
- * BENCH_CONTROL=PATH      the program that is called as `PATH ctl PID DIRECTIVES`
- * BENCH_CONTROL_DIR=PATH  its SILVERPOINT_DIR: it looks for the session as a stranger does, not inside the
- * run
+ *   BENCH_CONTROL=PATH      the program that is called as `PATH ctl PID DIRECTIVES`
+ *   BENCH_CONTROL_DIR=PATH  its SILVERPOINT_DIR: it looks for the session as a stranger does, not in the run
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -25,7 +25,7 @@ static void* arrive(void* argument) {
 }
 
 /* Threads arrive one after the other. With alive=1 (default) all stay until the last has come, so that each
- * needs a ring of its own; with alive=0 each ends before the next begins, whose ring it may inherit. */
+ * needs a ring of its own. With alive=0 each ends before the next begins, which may inherit its ring. */
 int mode_first(struct run* run) {
     const uint64_t threads = option(&run->options, "threads", 100), alive = option(&run->options, "alive", 1),
                    prepared = option(&run->options, "prepared", 0);

@@ -3,10 +3,10 @@
  *
  *   verify FILE...
  *
- * Walks the blocks of all files and prints one JSON line: for each site of category "bench" its template,
- * signature, the number of its records, the sum of their first u64 argument (the id) and that of all 32-bit
- * words of their arguments; over all, the blocks and the ring bytes that a stream repeats or misses. Raw
- * records only; of compact blocks the headers' record counts are given.
+ * Walks the blocks of all files and prints one JSON line. For each site of category "bench" it has template,
+ * signature and number of records. It adds up their first u64 argument (the id), and all 32-bit words of
+ * their arguments. Over all, it has the blocks and the ring bytes that a stream repeats or misses. It sees
+ * raw records only; of compact blocks it gives the headers' record counts.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -6,7 +6,7 @@ ANDROID = "libatrace and its subscriber are parts of Android"
 G2LOG = "g2log is not in Debian, nor is its successor g3log"
 ETW = "ETW needs Windows"
 NO_SUCH_CONNECTION = "Qt has no such connection"
-# What is said of a cell that could have been measured and was not.
+# Text of a cell that could have been measured and was not.
 NOT_MEASURED = "not in the results of this run"
 
 

@@ -9,7 +9,7 @@ AND = "\u00a0· "
 # What a reason is when neither code nor a measurement says one.
 UNKNOWN = "not explained"
 BEYOND, WITHIN, UNSURE, ELSEWHERE = "beyond noise", "within noise", "no spread", "another machine"
-# What these words mean, for whoever reads the table.
+# What these words mean, for readers of the table.
 VERDICTS = (f"*{BEYOND}*: each of the two lies outside the range in which another run of the other's would lie (99 of 100); *{WITHIN}*: it does not, which of few processes says little; *{UNSURE}*: one of the two has none, of fewer than three processes or because it was made of others; "
             f"*{ELSEWHERE}*: the other's figure was not measured in this run.")
 

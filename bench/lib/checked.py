@@ -43,7 +43,7 @@ def _signals(facility, case):
         return NOTHING
     if "adds up" in facility:
         return SUM
-    # (Of ours that stall, those that were dropped are counted too; nobody asks the mutex' queue.)
+    # (Of ours that stall, dropped ones are counted too; the mutex' queue is left out.)
     stalled = SUM if facility.startswith("QObject") else COUNT if facility.startswith("silverpoint") else NOTHING
     return {"direct": "each value", "cross": SUM, "latest": "the newest, in order", "stalled": stalled, "timer": "some have arrived"}.get(case, NOTHING)
 

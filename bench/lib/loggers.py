@@ -17,7 +17,7 @@ from .plan import rounds
 from .report import text
 
 THREADS = (1, 2, 4, 8, 16)
-# So many times as many entries as one thread logs are logged by all together, at most: with many threads the slow ones would leave no time for repeats.
+# All threads together log at most so many times the entries of one thread. With many threads the slow loggers would leave no time for repeats.
 MOST = 4
 TIMEOUT_S = 600
 # The source's own size: so many entries of each thread, once, of the loggers that its table has, and of ours and spdlog.

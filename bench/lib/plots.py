@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 
 # Stands for the text's colour, which the page chooses.
 INK = "#010203"
-# Told apart by those who do not see red and green as others do (Okabe and Ito), on black and on white.
+# Distinct also for people who do not see red and green as others do (Okabe and Ito), on black and on white.
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#8a8a8a", "#b3a600")
 MARKS = "osD^vPX*"
 

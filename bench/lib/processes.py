@@ -36,6 +36,6 @@ def run(command, timeout_s, **options):
         end(process)
         raise Hung(f"no end after {timeout_s} s") from None
     except BaseException:
-        end(process)  # whoever interrupts this must not leave it behind
+        end(process)  # an interrupt must not leave it behind
         raise
     return subprocess.CompletedProcess(command, process.returncode, out, told)

@@ -86,7 +86,7 @@ def structured(data, better):
     rows = [(name, *(text(others[name, case]) for case in cases)) for name in dict.fromkeys(name for name, _ in others)]
     parts += ["<h3>What becomes of them, in another process</h3>", "<p>CPU time of reading the trace file and writing the format, ns a record. Nobody waits for it. Each record's words were found in what was "
               "written.</p>", html.table(("", *cases.values()), rows)]
-    # Whoever writes the format at once does all of it in the call: beside it the call and the other process together.
+    # A logger that writes the format at once does all of it in the call; compare it with the call and the other process together.
     rows = []
     for format_, name in RENDERED.items():
         cells = []

@@ -37,7 +37,7 @@ G2LOG_PEAK = {1: 13, 2: 28, 4: 42, 8: 66, 16: 113}
 # How many times as high glog's peak is as g2log's, and by how many of a hundred g2log's average is lower.
 PEAK_FACTORS = {1: "35.3", 2: "32.9", 4: "22.0", 8: "13.9", 16: "9.4"}
 AVERAGE_LOWER = {1: "14", 4: "48"}
-# ns a call in bursts of 20, measured on another virtual machine with two cores: literal, 3 numbers, string and 2 numbers, map and atoms, float[128], disabled.
+# ns a call in bursts of 20, measured on another virtual machine with two cores. Columns: literal, 3 numbers, string and 2 numbers, map and atoms, float[128], disabled.
 MODERN = {
     "floor": ("9–14", "9–14", "", "", "", "0.24"),
     "NanoLog": ("11.2", "11.9", "12.3", "362", "3371", "1.1"),

@@ -24,7 +24,7 @@ BACKENDS = (
     ("slog-async", "slog", ("event", "event3"), "slog's macros, a channel of 65,536 entries that blocks, a drain that counts"),
     ("ticklog", "ticklog", ("event", "event3"), "its macros, into a file, blocking; the time of a record is that at which its thread formats it"),
 )
-# The layer of ATrace that writes to the kernel, with a filter on top; unfiltered it is asked, and looks by itself whether its tag is on.
+# The layer of ATrace that writes to the kernel, with a filter on top. Unfiltered, it checks by itself whether its tag is on.
 ATRACE = (("ATrace layer, off", "atrace-off"), ("ATrace layer, off, unfiltered", "atrace-unfiltered"), ("ATrace layer, on", "atrace-on"))
 OWN = ("subscriber", "layer")
 VISITING = "visiting subscriber"
@@ -32,7 +32,7 @@ VISITING = "visiting subscriber"
 RECORDS = {"event": 1, "event3": 1, "span": 2, "span2": 2}
 OF_THEIR_OWN = ("fastrace", "slog", "ticklog")  # macros other than those of `tracing`
 # Who has threads or processes that do something with each record: their CPU time counts, of so many records back to back. (That of ticklog polls without a pause: it takes a core as long
-# as it runs, whatever is logged.)
+# as it runs.)
 WITH_HELPERS = {"subscriber": 500_000, "layer": 500_000, "fmt": 100_000, "fastrace": 200_000, "slog": 100_000}
 # Lines whose cost is measured while they are off, each by itself, and before whom.
 LINES = ("event", "event3", "span", "span2")

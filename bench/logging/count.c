@@ -1,8 +1,8 @@
 /* What has arrived in log files: counts lines, and adds up the numbers in them.
  *
- * count MARKER FILE...: {"numbered": N, "sum": S, "bare": B}. A line is numbered when the marker stands in it
- * somewhere with a digit behind it (the first such place counts, the number is added to the sum, modulo
- * 2^64), bare when the marker stands in it, but nowhere with a digit. */
+ * count MARKER FILE...: {"numbered": N, "sum": S, "bare": B}. A line is numbered when it has the marker with
+ * a digit behind it. The first such number is added to the sum, modulo 2^64. A line is bare when it has the
+ * marker, but nowhere with a digit. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>

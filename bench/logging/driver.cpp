@@ -1,10 +1,10 @@
-// What a logger costs whoever calls it, as in the source's table S4: N threads log M entries each, every call
+// What a logger costs its callers, as in the source's table S4. N threads log M entries each, every call is
 // timed, then everything is flushed.
 //
 // driver THREADS ENTRIES FILE: one line of JSON. Compiled once a facility, with
 // -DFACILITY='"facilities/….hpp"' and that library. The time stamp counter is read before and after each
-// call; the two reads are in every facility's figure alike, and "nothing" is those reads alone: what the
-// machine and its scheduler do to a thread that logs nothing.
+// call. The two reads are in every facility's figure alike. "nothing" is those reads alone: what the machine
+// and its scheduler do to a thread that logs nothing.
 #include <sys/resource.h>
 #include <time.h>
 #include <x86intrin.h>

@@ -1,6 +1,5 @@
-// LTTng's tracer in user space, under a session that bench/lttng/run has made: with the arguments in one
-// payload of CBOR, as the source of table S1 did for what a tracepoint of LTTng has no field for, and with
-// declared fields.
+// LTTng's tracer in user space, under a session that bench/lttng/run has made. Arguments are declared fields;
+// or one payload of CBOR, as in the source of table S1, for types that LTTng has no field for.
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include <unistd.h>

@@ -1,7 +1,7 @@
-// The facilities that a Qt program has without Silverpoint, as the source of table S1 set them up: qDebug
-// into a file with its context and to a terminal, and structured lines through Qt's own JSON and CBOR
-// classes. And qDebug once more: the same statements, with silverpoint/qt/debug.hpp included before, so that
-// they are records (docs/qt.md).
+// The facilities that a Qt program has without Silverpoint, as the source of table S1 set them up. These are
+// qDebug into a file with its context and to a terminal, and structured lines through Qt's own JSON and CBOR
+// classes. Then the same qDebug statements with silverpoint/qt/debug.hpp included before: they are records
+// (docs/qt.md).
 //
 // One program a facility, compiled with -DFACILITY=…; the environment's BENCH_FILE is where it writes.
 // Members of the structured ones are those of a record: path, line, function, category, level, and the
@@ -47,7 +47,7 @@ struct Inputs {
 };
 const Inputs inputs;
 
-// Buffered, as whoever wants speed would have it.
+// Buffered, for speed.
 [[maybe_unused]] FILE* out = nullptr;
 
 [[maybe_unused]] void open_file() {
@@ -117,7 +117,7 @@ static void begin() {
 static void flush() {
     for (int waiting = 0; ioctl(window, FIONREAD, &waiting) == 0 && waiting > 0;) usleep(100);
 }
-// Whoever looks at the terminal is part of what it costs.
+// The reader of the terminal is part of its cost.
 static int observe(bench_observation* seen) {
     *seen = {};
     clockid_t clock;

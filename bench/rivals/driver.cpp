@@ -1,4 +1,4 @@
-// Loggers inside the process under the harness: the cases of the tracepoints, as far as each has them, in
+// Loggers inside the process under the harness. Each runs the cases of the tracepoints that it supports, in
 // bursts beside the floor and at a rate. Compiled once a facility, with -DFACILITY='"facilities/….hpp"'
 // (bench/logging/facilities/facility.hpp) and that library. The output goes to $BENCH_FILE.
 #include FACILITY

@@ -1,13 +1,13 @@
 /* The driver of the part `scale`: as many sites as asked for, texts of any length, and many processes at
  * once.
  *
- * BENCH_SITES=N     of the case `sites`: each call is of the next of N places
- * BENCH_PAYLOAD=N   of the case `payload`: bytes of the text
- * BENCH_PROCESSES=N processes beside each other, each of BENCH_RECORDS=N calls of `three`; one line of JSON
+ *   BENCH_SITES=N     of the case `sites`: each call is of the next of N places
+ *   BENCH_PAYLOAD=N   of the case `payload`: bytes of the text
+ *   BENCH_PROCESSES=N processes beside each other, each of BENCH_RECORDS=N calls of `three`; a line of JSON
  * each
  *
- * A program has fifty thousand places after years of work, not in a loop: here they are made at run time, of
- * what the macros make at compile time (silverpoint.h, SP_C_ON), and differ by their lines. */
+ * A program has fifty thousand places after years of work, not in a loop. Here they are made at run time,
+ * from what the macros make at compile time (silverpoint.h, SP_C_ON). They differ by their lines. */
 #include <silverpoint/silverpoint.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -10,8 +10,8 @@
 //   driver timer SECONDS     how late a timer of 5 ms is in an event loop, with a sender of a million events
 //   a second
 //
-// Prints a JSON object a figure. Each receiver counts what it gets and adds it up, or keeps it (in the same
-// thread, where the sum would take longer than the call); where an event is missing the program ends with an
+// Prints a JSON object a figure. Each receiver counts what it gets and adds it up. In the same thread it
+// keeps it, where the sum would take longer than the call. If an event is missing the program ends with an
 // error. A row `no signal: …` does the same work in the least way: what this machine takes at least.
 #include <unistd.h>
 
@@ -273,7 +273,7 @@ void cross_all(unsigned count, const char* loop) {
     }
 }
 
-// One that reads the newest value in a thread of its own, `look` for look, until it is told to stop.
+// One that reads the newest value in a thread of its own, `look` for look, until it is stopped.
 template <class Inbox>
 class LatestReader {
   public:

@@ -30,8 +30,8 @@ inline double middle(std::vector<double> times) {
     return times[times.size() / 2];
 }
 
-/// A ring between one writer and one reader, and nothing else: each has a copy of the other's position, and
-/// looks at the real one only when that one says full, or empty. Neither ever sleeps.
+/// A ring between one writer and one reader, and nothing else. Each has a copy of the other's position, and
+/// reads the real one only when the copy says full, or empty. Neither ever sleeps.
 class Ring {
   public:
     static constexpr std::size_t size = 65536;
@@ -103,7 +103,7 @@ inline double barrier(unsigned count) {
     return middle(times);
 }
 
-/// Waking a thread that sleeps at an eventfd: what it costs whoever wakes, and until the other one runs.
+/// Waking a thread that sleeps at an eventfd: what it costs the one that wakes, and until the other one runs.
 struct WakeUp {
     double call, until_it_runs;
 };

@@ -40,7 +40,7 @@ class Running(unittest.TestCase):
             return self.FLOOR
 
         def commit(_):
-            # Who asks again, after a part has written its pages, would be told something else.
+            # A second question, after a part has written its pages, would get another answer.
             self.commits += 1
             return "c" if self.commits == 1 else "c-dirty"
 

@@ -1,5 +1,5 @@
-// A serial device in a thread of its own, which blocks in read(), and a window that draws sixty times a
-// second whatever the device sends: the newest reading crosses, the others do not.
+// A serial device in a thread of its own, which blocks in read(). A window draws sixty times a second, at any
+// rate of readings: the newest reading crosses, the others do not.
 //
 //   device /dev/ttyUSB0        lines of "<number> <value>", until Ctrl-C
 //   device                     plays the device itself, on a pseudo terminal: 20,000 readings

@@ -1,6 +1,6 @@
-// What C tracepoints do once for a place, a thread or a process: the C++ frontend's cold paths, behind the
-// functions that silverpoint/c/record.h declares. It needs nothing of the C++ library, so that a C compiler
-// links it.
+// What C tracepoints do once for a place, a thread or a process. It is the C++ frontend's cold paths, behind
+// the functions that silverpoint/c/record.h declares. It needs nothing of the C++ library, so that a C
+// compiler links it.
 #include <silverpoint/silverpoint.hpp>
 
 #include "c_arguments.hpp"

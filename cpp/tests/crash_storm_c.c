@@ -49,8 +49,7 @@ static int start(const char* file) {
     return 0;
 }
 
-/* What a thread tells is accepted: it is recorded before it is told. What a pipe takes must not be what they
- * wait for. */
+/* A thread reports only what is already recorded. The threads must never wait for the pipe. */
 static void* log_on(void* given) {
     const unsigned thread = (unsigned)(uintptr_t)given;
     for (uint64_t number = 0; number < RECORDS; ++number) {
@@ -87,7 +86,7 @@ static void storm(void) {
     for (;;) pause();
 }
 
-/* Whatever the limits of the shell: a stack that ends before the memory does, and no core files. */
+/* Independent of the limits of the shell: a stack that ends before the memory does, and no core files. */
 static void set_limits(void) {
     struct rlimit limit;
     getrlimit(RLIMIT_STACK, &limit);

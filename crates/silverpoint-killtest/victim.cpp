@@ -1,5 +1,5 @@
 // The C++ victim: victim COUNTS THREADS RECORDS [native|atrace]. As the Rust one (src/bin/victim.rs), and
-// with a fault point in the middle of a record: with KILL_AT=n in the environment the process kills itself
+// with a fault point in the middle of a record. With KILL_AT=n in the environment the process kills itself
 // between the stores of the n-th record and its publication. The frontend must come after the macro that
 // makes the fault point.
 #include <fcntl.h>

@@ -64,7 +64,7 @@ fuzz_target!(|input: &[u8]| {
     let order = if is_json { from_json::<Order>(bytes) } else { from_cbor::<Order>(bytes) };
     match order {
         Ok(order) => {
-            assert!(any.is_ok() || !is_json, "a type takes what is no JSON");
+            assert!(any.is_ok() || !is_json, "a type was read from invalid JSON");
             let cbor = to_cbor(&order);
             assert_eq!(to_cbor(&from_cbor::<Order>(&cbor).expect("what was written")), cbor);
         }

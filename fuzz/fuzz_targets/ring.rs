@@ -1,4 +1,4 @@
-//! A slice's image: whatever it says, what comes out lies within it.
+//! A slice's image with any content: what is read from it lies within it.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

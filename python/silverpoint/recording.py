@@ -167,7 +167,7 @@ class Handler(logging.Handler):
         try:
             template, names, values = translate(message, record.args) if record.args else (_literal(message), None, [])
         except Exception:
-            # Whatever is the matter with it: what logging itself would say, with its errors.
+            # If its arguments do not fit: the text that logging itself would write, with its errors.
             template, names, values = "{}", None, [record.getMessage()]
         more = {name: value for name, value in record.__dict__.items() if name not in _KNOWN and not name.startswith("_")}
         more.update(_origin(record))

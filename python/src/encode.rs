@@ -185,7 +185,7 @@ enum Known {
     No,
 }
 
-/// Objects of the standard library that have types of their own; told by what they can, so that subclasses count.
+/// Objects of the standard library that have types of their own; recognised by what they can do, so that subclasses count.
 fn known(value: &Bound<'_, PyAny>) -> PyResult<Known> {
     let py = value.py();
     let datetime = py.import("datetime")?;

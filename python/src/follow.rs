@@ -1,7 +1,7 @@
 //! Records as they come: of files that grow, and of a living process.
 //!
-//! A process that is collected is read from its collector's file, which its session names; one that nobody collects is copied into a directory of our own,
-//! which is removed afterwards. Either way nothing is written into a session.
+//! A process that is collected is read from its collector's file, which its session names. A process without a collector is copied into a temporary
+//! directory, which is removed afterwards. Either way nothing is written into a session.
 
 use std::collections::VecDeque;
 use std::fs::{self, DirBuilder};

@@ -8,7 +8,7 @@
 //! recorder records of this process, into its own session
 //! ```
 //!
-//! Files are read without the interpreter's lock, in batches. Whatever a file holds, nothing panics, and memory is bounded as it is elsewhere.
+//! Files are read without the interpreter's lock, in batches. No content of a file makes it panic, and memory is bounded as it is elsewhere.
 #![deny(unsafe_code)]
 
 mod arrow;

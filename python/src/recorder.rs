@@ -1,7 +1,7 @@
 //! Recording from Python into the process's own session, as any frontend does.
 //!
-//! A tracepoint is a place with a template. Programs make templates while they run (`f"user {name}"`): a place that has had many of them records what it
-//! says as one text from then on, so that the session's table of tracepoints never fills.
+//! A tracepoint is a place with a template. Programs make templates while they run (`f"user {name}"`). After many of them, a place records its message
+//! as one text from then on, so that the session's table of tracepoints never fills.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -15,7 +15,7 @@ use crate::encode::{self, Encoded};
 
 /// Templates and types that one place may have.
 const FORMS_MAX: usize = 16;
-/// Places that are remembered; when there are more, all are looked up anew.
+/// Places that are remembered; when there are more, all are looked up again.
 const PLACES_MAX: usize = 16 << 10;
 /// Bytes of a template.
 const TEMPLATE_MAX: usize = 8 << 10;
@@ -170,7 +170,7 @@ fn fill(encoder: &mut Encoder<'_>, encoded: &Encoded, site: u32) -> Option<u32> 
     }
     let mut at = 0;
     for text in &encoded.texts {
-        // Behind its length, which is written anew.
+        // Behind its length, which is written again.
         encoder.raw(&encoded.bytes[at..text.start - 4]);
         match std::str::from_utf8(&encoded.bytes[text.clone()]) {
             Ok(text) => encoder.text(text),

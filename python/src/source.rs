@@ -23,7 +23,7 @@ use crate::row::{Keeper, Row};
 const BATCH: usize = 1024;
 const FIRST_BATCH: usize = 32;
 const BATCH_BYTES: usize = 1 << 20;
-/// Batches that wait for whoever takes them.
+/// Batches that wait until they are taken.
 const WAITING: usize = 2;
 /// Between two looks whether the user has interrupted.
 const LOOK: Duration = Duration::from_millis(100);

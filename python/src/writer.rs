@@ -91,7 +91,7 @@ impl<'py> Given<'py> {
         }
     }
 
-    /// What nobody asks for is a mistake.
+    /// An unknown name is a mistake.
     fn check(&self, known: &[&str]) -> PyResult<()> {
         for name in self.words.map(|words| words.keys()).into_iter().flatten() {
             let name: String = name.extract()?;

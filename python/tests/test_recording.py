@@ -16,7 +16,7 @@ import pytest
 import silverpoint
 from silverpoint.recording import translate
 
-# Generous: whoever waits so long waits for something that never comes.
+# Generous: what is late by this never comes.
 PATIENCE = 60
 
 

@@ -1,4 +1,4 @@
-// A program written for glog, whichever header of that name it includes.
+// A program written for glog, with any header of that name.
 #include <iomanip>
 
 #include "facility.hpp"

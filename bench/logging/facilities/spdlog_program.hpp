@@ -1,4 +1,4 @@
-// A program written for spdlog, whichever header of that name it includes.
+// A program written for spdlog, with any header of that name.
 #include <memory>
 #include <thread>
 

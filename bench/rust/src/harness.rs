@@ -107,7 +107,7 @@ pub fn run(
     let mut arguments: Vec<*const c_char> = std::env::args().map(|argument| c_text(&argument)).collect();
     let count = arguments.len() as c_int;
     arguments.push(ptr::null());
-    // SAFETY: the layouts are those of harness.h; `arguments` ends with a null pointer; `facility` and what it points to outlive the call, and
-    // the functions in it write only into the buffer they are given.
+    // SAFETY: the layouts are those of harness.h. `arguments` ends with a null pointer. `facility` and what it points to outlive the call. Its
+    // functions write only into the buffer they are given.
     unsafe { bench_main(count, arguments.as_ptr(), &raw const facility) }
 }

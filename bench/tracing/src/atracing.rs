@@ -1,7 +1,7 @@
 //! Calls of ATrace; `bench/cpp/atrace.cpp` is the same in C++.
 //!
-//! Mode `burst`: into the ring, beside the floor. Mode `disabled`: the loops that `BENCH_LOOP` names, `off.…` beside an empty loop, and `marker.…` beside bare write(2) calls
-//! of the same messages to the same file.
+//! Mode `burst`: into the ring, beside the floor. Mode `disabled`: the loops that `BENCH_LOOP` names. `off.…` is measured beside an empty loop, `marker.…` beside bare write(2)
+//! calls of the same messages to the same file.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -45,7 +45,7 @@ static READS: LazyLock<u32> = LazyLock::new(|| {
     *gaps.select_nth_unstable(500).1
 });
 
-/// The time of a half of scopes that lie in each other, begins or ends, is shared among its calls: some machines' counters go in steps as long as a call.
+/// The time of a half of scopes that lie in each other, begins or ends, is shared among its calls. Some machines' counters go in steps as long as a call.
 fn share(ticks: u64, elapsed_ticks: &mut [u32]) {
     let (net, calls) = (ticks.saturating_sub(u64::from(*READS)), elapsed_ticks.len() as u64);
     elapsed_ticks.fill(((net + calls / 2) / calls) as u32 + *READS);

@@ -1,5 +1,5 @@
 //! The driver of `bench/run --part tracing`: the same lines of `tracing` in front of each backend, which `BENCH_BACKEND` names; fastrace, slog, ticklog and ATrace by their own.
-//! What a rival has received is counted, and the ids in it are added up, and told on standard error: `seen=N sum=N`.
+//! What a rival has received is counted, and the ids in it are added up, and reported on standard error: `seen=N sum=N`.
 
 mod atracing;
 mod bare;

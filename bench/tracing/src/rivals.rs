@@ -37,7 +37,7 @@ fn cpu_of_others() -> Duration {
     read(libc::CLOCK_PROCESS_CPUTIME_ID).saturating_sub(read(libc::CLOCK_THREAD_CPUTIME_ID))
 }
 
-/// Returns when the threads of a backend have had nothing to do for a while, or after some seconds: what has not arrived by then is missed in the account.
+/// Returns when the threads of a backend have had nothing to do for a while, or after some seconds. What has not arrived by then is missing in the sums.
 extern "C" fn wait_until_idle() {
     const A_WHILE: Duration = Duration::from_millis(30);
     for _ in 0..500 {

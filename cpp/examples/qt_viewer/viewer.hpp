@@ -1,5 +1,5 @@
-// A viewer of trace files and of programs that run: a table of records with the colours of their levels, a
-// line for a filter, and everything about the record that is selected.
+// A viewer of trace files and of programs that run. It has a table of records in the colours of their levels,
+// a line for a filter, and everything about the selected record.
 #pragma once
 
 #include <QtCore/QStringList>
@@ -114,7 +114,7 @@ class viewer : public QMainWindow {
         mistake_->hide();
         lines->addLayout(line);
         lines->addWidget(mistake_);
-        // What is being typed is often no filter yet: only the end of a line counts as meant.
+        // What is being typed is often no filter yet: the filter is applied at the end of the line.
         connect(filter_, &QLineEdit::returnPressed, this, [this] { apply(); });
         connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
             if (text.isEmpty()) apply();

@@ -7,13 +7,13 @@
  *   SP_CHECK(index < size);
  *   SP_CHECK(index < size, "index %zu of %zu", index, size);
  *
- * On a fatal signal or a failed check one record of level fatal is made, of category silverpoint.crash: the
+ * A fatal signal or a failed check makes one record of level fatal and category silverpoint.crash. It has the
  * cause, the signal's details, the failing thread and its stack. Then the previous handler is called, or the
  * signal's default action happens. Install it once, in the executable, before threads are started. Call it
  * from any thread, not from signal handlers.
  *
- * A program that starts its logger by sp_start_logger (silverpoint/start.h) gets the handler by that; then
- * everything that was recorded is delivered before the process ends. */
+ * sp_start_logger (silverpoint/start.h) installs the handler, too. The logger then delivers all records
+ * before the process ends. */
 #ifndef SILVERPOINT_CRASH_H
 #define SILVERPOINT_CRASH_H
 

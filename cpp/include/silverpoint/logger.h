@@ -39,8 +39,8 @@ enum {
  * config: a configuration in TOML (docs/guide/configuration.md); null: level info and above on standard
  * error, or what the environment says instead (see below). error: receives a text of at most error_size
  * bytes, including its zero, on failure; may be null. Returns SILVERPOINT_DONE, _RUNNING (nothing is
- * changed), _INVALID (a mistake in config, in the variable SILVERPOINT, or in the file that it names, which
- * may be missing) or _FAILED. */
+ * changed), _INVALID or _FAILED. Invalid is a mistake in config, in the variable SILVERPOINT, or in the file
+ * that it names; a missing file, too. */
 int silverpoint_start(const char* config, char* error, size_t error_size);
 
 /* As silverpoint_start, but the environment takes precedence. SILVERPOINT names a file instead of all of
@@ -123,8 +123,8 @@ struct silverpoint_synchronous;
  * sp_add_synchronous_handler (silverpoint/start.h). These also announce the handler to their own tracepoints.
  * This function alone reaches only tracepoints of Rust within libsilverpoint's own shared object.
  *
- * Adds a handler behind the existing ones. From then on the handler gets each record of a category (as of
- * silverpoint_add_handler), in the thread that makes it, when it is recorded. It does not get sites that are
+ * Adds a handler behind the existing ones. From then on the handler gets each record of a category
+ * (silverpoint_add_handler says which), in the recording thread, at once. It does not get sites that are
  * off, lost records, or ends of spans. It needs no logger if another process collects. Loggers that start
  * from now on also record what the directives `record` say.
  *
@@ -147,9 +147,9 @@ void silverpoint_remove_synchronous_handler(struct silverpoint_synchronous* adde
  * pattern is invalid. */
 size_t silverpoint_event_line(const silverpoint_event* event, const char* pattern, char* line, size_t size);
 
-/* Renders a template (spec/templates.md) with arguments that are packed as in a record, although they are
- * none: types by their signature (spec/wire.md section 10). Control characters are escaped. Returns the
- * length of the text in bytes. At most `size` of them are written, without a zero byte behind them. */
+/* Renders a template (spec/templates.md). Its arguments are packed as in a record, and the signature has
+ * their types (spec/wire.md section 10). Control characters are escaped. Returns the length of the text in
+ * bytes. At most `size` of them are written, without a zero byte behind them. */
 size_t silverpoint_format(silverpoint_text template_, silverpoint_text signature, const unsigned char* args,
                           size_t args_size, char* text, size_t size);
 

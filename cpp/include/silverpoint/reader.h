@@ -123,7 +123,9 @@ typedef struct silverpoint_record {
     uint32_t field_count;
 } silverpoint_record;
 
-/* Opens trace files; the parts of a rotated one are found from any of them. options: SILVERPOINT_ONLY …
+/* Opens trace files; the parts of a rotated one are found from any of them. options: SILVERPOINT_ONLY,
+ * _FOLLOW and _UTC, added up.
+ *
  * Returns SILVERPOINT_DONE, _FAILED (a file cannot be read, or is no trace file) or _INVALID (no file is
  * named); `*reader` is null then. */
 int silverpoint_reader_open(const char* const* paths, size_t count, unsigned options,
@@ -158,7 +160,7 @@ int silverpoint_reader_grow(silverpoint_reader* reader, uint64_t most_ms, uint64
 /* Records that have numbers. */
 uint64_t silverpoint_reader_count(silverpoint_reader* reader);
 
-/* Reports of missing or damaged data, and other notes for people, one after the other: writes the next text,
+/* Reports of missing or damaged data, and other notes for people, one after the other. Writes the next text,
  * cut to `size` bytes including its zero. Returns 1, or 0 if there is none. */
 int silverpoint_reader_message(silverpoint_reader* reader, char* text, size_t size);
 
@@ -167,9 +169,9 @@ silverpoint_records* silverpoint_records_new(void);
 /* Null: nothing happens. */
 void silverpoint_records_free(silverpoint_records* records);
 
-/* Puts records into `records`, replacing its content: from a number on, at most `most`, fewer if they are
- * large (at least one, if there is one). Continuing where the last call ended is fastest. Returns
- * SILVERPOINT_DONE, or _FAILED: a file has lost what it had. */
+/* Puts records into `records`, replacing its content: at most `most` records from the number `from` on. Large
+ * records come in smaller portions, but at least one if there is one. Continuing where the last call ended is
+ * fastest. Returns SILVERPOINT_DONE, or _FAILED: a file has lost what it had. */
 int silverpoint_reader_read(silverpoint_reader* reader, uint64_t from, size_t most,
                             silverpoint_records* records, char* error, size_t error_size);
 

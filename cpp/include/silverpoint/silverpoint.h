@@ -24,9 +24,11 @@
  * Levels: SP_TRACE, SP_DEBUG, SP_INFO, SP_WARN, SP_ERROR, SP_FATAL. SP_MIN_LEVEL (0 trace ... 5 fatal, 6
  * none), defined before this header, leaves lower levels out of the program.
  *
- * Up to 16 arguments: integers of all widths, bool, char, float, double (long double is kept as double),
- * char* (text up to its zero byte; a null pointer is "(null)"), any other pointer as an address. The compiler
- * refuses structures; bit-fields need a cast. A character constant is an int, as in C.
+ * Up to 16 arguments:
+ * - integers of all widths, bool, char, float, double (long double is kept as double);
+ * - char*: text up to its zero byte; a null pointer is "(null)";
+ * - any other pointer as an address.
+ * The compiler refuses structures; bit-fields need a cast. A character constant is an int, as in C.
  *
  * While a tracepoint is off it is two loads and a branch, and its arguments are not evaluated. While it is on
  * each is evaluated once. It formats nothing, allocates nothing, takes no lock, keeps errno, and may stand in

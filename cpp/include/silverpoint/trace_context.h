@@ -47,8 +47,8 @@ void sp_trace_child(sp_trace_context* trace, const sp_trace_context* parent) SP_
 /* The context of the innermost scope of this thread which has one: entered here, or captured in another
  * thread. Without one: false, and *trace is unchanged. */
 bool sp_trace_current(sp_trace_context* trace) SP_C_OWN;
-/* Attaches trace_id, span_id and parent_id to all records of this thread until SP_CONTEXT_END; trace_flags
- * and tracestate where there are any. */
+/* Attaches trace_id, span_id and parent_id to all records of this thread until SP_CONTEXT_END. It adds
+ * trace_flags and tracestate where there are any. */
 sp_context sp_trace_enter(const sp_trace_context* trace) SP_C_OWN;
 /* The `traceparent` of a request to another program: its parent is this span. */
 void sp_trace_header(const sp_trace_context* trace, char header[SP_TRACE_HEADER_SIZE]) SP_C_OWN;

@@ -1,6 +1,6 @@
 //! The records of one name: each argument is a column of its type.
 //!
-//! The first record says which columns there are. Sites of the same name in other places may have the same arguments in another order, or fewer; what they have besides, or of another type, cannot be held.
+//! The first record says which columns there are. Sites of the same name in other places may have the same arguments in another order, or fewer. Further arguments, or those of another type, have no column.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! Records as Parquet and Arrow IPC files, for pandas, polars, DuckDB and whatever else reads these.
+//! Records as Parquet and Arrow IPC files, for pandas, polars, DuckDB and other readers of these.
 //!
 //! ```text
 //! Record ─▶ Table: columns of a batch ─▶ File: row groups of Parquet, batches of Arrow
@@ -7,7 +7,7 @@
 //!                     argument a column   stream    IPC stream
 //! ```
 //!
-//! Streams: memory is that of one batch, and of one row group of Parquet as it is encoded. It is a crate of its own, outside the workspace, because what it needs takes longer to build than all the rest: the program calls it as a helper.
+//! Streams: memory is that of one batch, and of one row group of Parquet as it is encoded. It is a crate outside the workspace, because its dependencies take longer to build than all the rest. The program calls it as a helper.
 #![forbid(unsafe_code)]
 
 mod column;

@@ -1,6 +1,6 @@
 //! Which processes belong to a run: those that were started with its directory in their environment, and their forks.
 //!
-//! A session shows that a process traces. A process of the run may have none: it has not begun to trace, or
+//! A session shows that a process traces. A process of the run may have none. It has not begun to trace, or
 //! is a shell that will start one, or a daemon between two forks. All of them carry the environment that
 //! `run` gave to the command.
 

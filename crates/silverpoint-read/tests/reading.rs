@@ -251,7 +251,7 @@ fn what_cannot_be_read_says_why() {
     assert!(missing.err().unwrap().to_string().starts_with("/no/such/file.silver: "));
     assert!(matches!(Reader::open(&[], OpenOptions::default()), Err(ReadError::Usage(_))));
     let file =
-        Temporary::new("foreign", b"this is no trace file, whatever its name says; and it is long enough");
+        Temporary::new("foreign", b"this is no trace file in spite of its name; and it is long enough");
     for follow in [false, true] {
         let options = OpenOptions { follow, ..OpenOptions::default() };
         let error = Reader::open(std::slice::from_ref(&file.0), options).err().unwrap().to_string();

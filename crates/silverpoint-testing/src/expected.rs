@@ -11,8 +11,8 @@ use crate::record::Field;
 ///
 /// - Numbers of all types are compared by value: `7` equals a recorded `7_u8` and `7.0`. A recorded `f32`
 ///   equals an `f64` that rounds to it.
-/// - Text is equal to text, to a character, to the label of an enumeration, and to the displayed form of a
-///   record, a date, a number with a unit and the like.
+/// - Text is equal to text, to a character, to the label of an enumeration.
+/// - Text is also equal to the displayed form of a record, a date, a number with a unit and the like.
 /// - `None` is an empty optional, and every other form of nothing.
 pub struct Expected(Kind);
 

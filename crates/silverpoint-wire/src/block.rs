@@ -460,9 +460,8 @@ impl GapInfo {
     }
 }
 
-/// Payload of an *index* block. It states where the index before it stands (0: none). The headers of all
-/// blocks from the end of that index (or the beginning of the file) to this one follow, as they stand in the
-/// file.
+/// Payload of an *index* block. It states where the index before it stands (0: none). Then come the
+/// headers of all blocks since the end of that index, or the beginning of the file. They are as in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Index {
     /// Offset of the *index* block before this one; 0: none.

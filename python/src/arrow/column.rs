@@ -167,7 +167,7 @@ impl Column {
         self.is_there(true);
     }
 
-    /// A value of 64 bits, whatever they mean.
+    /// A value of 64 bits, of any meaning.
     pub(crate) fn bits(&mut self, value: u64) {
         if let Data::Words8(words) = &mut self.data {
             words.push(value);

@@ -1,7 +1,7 @@
 //! The C data interface of Arrow: columns handed over without copying (<https://arrow.apache.org/docs/format/CDataInterface.html>).
 //!
 //! Three structures that consumers and producers share, each with a function by which its consumer gives it back. The only unsafe code of this crate: what the
-//! interface is made of are pointers. Whoever takes a structure moves it out and marks what is left as released; so dropping one that nobody has taken releases it.
+//! interface is made of are pointers. A consumer that takes a structure moves it out and marks the rest as released. So dropping one that was not taken releases it.
 //!
 //! Nothing here knows of Python: consumers may call from any thread, with or without the interpreter's lock.
 #![allow(unsafe_code)]
@@ -117,7 +117,7 @@ impl ArrowSchema {
         dictionary: Option<Self>,
     ) -> Self {
         let format = format.to_owned();
-        // A name with a zero byte cannot be said.
+        // A name cannot contain a zero byte.
         let name = CString::new(name.replace('\0', "\u{fffd}")).unwrap_or_default();
         let boxed = |schema| Box::into_raw(Box::new(schema));
         let mut parts = Box::new(SchemaParts {

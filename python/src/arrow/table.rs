@@ -28,7 +28,7 @@ const ROWS: usize = 16 << 10;
 const BYTES: usize = 64 << 20;
 /// Columns of arguments at most; the column `args` has all.
 const ARGUMENTS_MAX: usize = 400;
-/// Between two looks at whoever reads.
+/// Between two checks whether the reader is still there.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Columns of spans.

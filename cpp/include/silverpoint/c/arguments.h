@@ -26,8 +26,8 @@ struct sp_secret {
 __extension__ typedef __int128 sp_c_int128;
 __extension__ typedef unsigned __int128 sp_c_uint128;
 
-/* An argument as it is captured: `fixed` bytes of `bits`, or (fixed is a constant from SP_C_MEASURED on) a
- * block of `bits` bytes at `block`, behind its length. */
+/* An argument as it is captured: `fixed` bytes of `bits`. If `fixed` is SP_C_MEASURED or above, it is a block
+ * of `bits` bytes at `block`, recorded behind its length. */
 struct sp_c_argument {
     const char* block;
     uint64_t bits, high;

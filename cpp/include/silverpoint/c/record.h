@@ -1,6 +1,6 @@
-/* The hot path in C: the state byte of a site, and one record. It is the C++ frontend's
- * (silverpoint/detail/record.hpp) word by word, over the same memory: a thread has one position in one ring,
- * whichever language records. Whatever may take longer is in the library (cpp/src/silverpoint_c.cpp). */
+/* The hot path in C: the state byte of a site, and one record. It does what the C++ frontend does
+ * (silverpoint/detail/record.hpp), over the same memory. A thread has one position in one ring for all
+ * languages. Code that may take longer is in the library (cpp/src/silverpoint_c.cpp). */
 #ifndef SILVERPOINT_C_RECORD_H
 #define SILVERPOINT_C_RECORD_H
 
@@ -102,8 +102,8 @@ SP_C_HOT struct sp_c_argument sp_c_measured(struct sp_c_argument of) {
     return of;
 }
 
-/* A text's length as sp_c_measure_bounded found it. Only the length: a value that came back from memory would
- * be a variable from then on, on the usual way too, and the copies of numbers would be of unknown size. */
+/* A text's length as sp_c_measure_bounded found it. Only the length: the compiler takes a value that came
+ * back from memory for a variable, on the usual way too. Copies of numbers would then be of unknown size. */
 SP_C_HOT struct sp_c_argument sp_c_taken(struct sp_c_argument of, const struct sp_c_argument* measured) {
     if (of.fixed == SP_C_TEXT) {
         of.bits = measured->bits;
@@ -182,9 +182,9 @@ SP_C_HOT void sp_c_take_ahead(const struct sp_c_lane* lane, char* at, size_t siz
     for (size_t line = 128; line < size; line += 64) sp_c_take_line(ahead + line);
 }
 
-/* Begins a record of `size` bytes: where it is to be, its lane busy until it is committed; null when it does
- * not fit before the limit (then the lane is busy), or the lane is not the record's (then *entered is null).
- */
+/* Begins a record of `size` bytes. Returns its address; the lane is busy until the record is committed.
+ * Null: it does not fit before the limit, and the lane is busy; or the lane is not the record's, and *entered
+ * is null. */
 SP_C_HOT char* sp_c_begin(struct sp_c_lane** entered, size_t size) {
     struct sp_c_lane* lane = sp_c_thread_lane;
     *entered = (struct sp_c_lane*)0;
@@ -224,8 +224,8 @@ SP_C_HOT void sp_c_commit(struct sp_c_lane* lane, char* end) {
     __atomic_store_n(&lane->ready, 1, __ATOMIC_RELAXED);
 }
 
-/* What printf takes and a record's text has not: `%m`, which is errno's text, becomes `%s`, and arguments are
- * put into the order of conversions that number them (`%1$d`). */
+/* Rewrites what printf allows and a record's text does not. `%m`, the text of errno, becomes `%s`. Arguments
+ * that conversions number (`%1$d`) are put into that order. */
 #define SP_C_BOUNDED 1
 #define SP_C_REWRITTEN 2
 

@@ -24,8 +24,8 @@ struct TextTypeFrom<kText, std::index_sequence<kAt...>> {
 template <FixedText kText>
 using TextTypeOf = typename TextTypeFrom<kText>::type;
 
-// A value and what its site tells of it. Holds a reference to what is no number: good until the statement
-// ends.
+// A value and what its site states about it. Anything but a number is held by reference: valid until the
+// statement ends.
 template <class Key, class Said, class T>
 struct SP_DETAIL_VISIBLE Tagged {
     T value;

@@ -81,8 +81,8 @@ struct registry_ {
             level::level_enum own = level::off, least = level::off;
             std::size_t count = 0;
         };
-        // Categories of loggers by the configuration of their sinks, each with the least level that the sink
-        // gets from it; and names that it selects lines by.
+        // Categories of loggers by the configuration of their sinks, each with the lowest level that the sink
+        // gets from it. Also the names by which the sink selects lines.
         struct Named {
             std::map<std::string, level::level_enum> categories;
             std::set<std::string> names;

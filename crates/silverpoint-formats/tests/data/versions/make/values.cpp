@@ -1,6 +1,6 @@
-// Records every kind of value and of tracepoint from C++, then as many plain records as its first argument
-// says, with as many milliseconds before each as the second says: for the trace files that are kept
-// (docs/format-versions.md).
+// Records every kind of value and of tracepoint from C++, for the trace files that are kept
+// (docs/format-versions.md). Then it records plain ones: their number is the first argument, the milliseconds
+// before each the second.
 #include <array>
 #include <chrono>
 #include <cstdint>
