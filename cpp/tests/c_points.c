@@ -135,6 +135,23 @@ void c_async(uint64_t id, const char* url) {
     SP_FLOW_END("order", id);
 }
 
+void c_without_levels(void) {
+    SP_EVENT("event");
+    SP_SPAN("span");
+    SP_SCOPE();
+    sp_span by_hand = SP_SPAN_BEGIN("by hand");
+    SP_SPAN_END(by_hand);
+    SP_COUNTER("counter", 1);
+    SP_INSTANT("instant");
+    SP_ASYNC_BEGIN("async", 1);
+    SP_ASYNC_INSTANT("async", 1);
+    SP_ASYNC_END("async", 1);
+    SP_FLOW_BEGIN("flow", 1);
+    SP_FLOW_STEP("flow", 1);
+    SP_FLOW_END("flow", 1);
+    SP_LINK(1, 2);
+}
+
 uint64_t c_new_id(void) { return sp_new_id(); }
 
 void c_limits(int i, int* evaluated) {

@@ -32,6 +32,8 @@ int c_spans(int depth);
 bool c_empty_span_is_off(void);
 void c_scope(void);
 void c_async(uint64_t id, const char* url);
+/* An event, then every tracepoint that has a level and states none. */
+void c_without_levels(void);
 uint64_t c_new_id(void);
 /* Whether arguments of a tracepoint were evaluated. */
 int c_evaluations(bool on);

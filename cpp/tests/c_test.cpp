@@ -214,6 +214,15 @@ TEST(C, IdsOfAsyncSpansAndFlows) {
     }
 }
 
+TEST(C, WithoutALevelEventsAreInfoAndAllElseDebug) {
+    take();
+    c_without_levels();
+    const auto all = take();
+    ASSERT_EQ(all.size(), 13u);
+    for (const auto& seen : all)
+        EXPECT_EQ(seen.site.level, seen.site.text == "event" ? 2 : 1) << seen.site.text;
+}
+
 TEST(C, OffMeansThatNothingIsEvaluated) {
     EXPECT_EQ(c_evaluations(true), 2);
     EXPECT_EQ(c_enabled(), 3);

@@ -185,6 +185,33 @@ TEST(Counter, HasAUnit) {
     EXPECT_EQ(one().site.signature, "i");
 }
 
+// --- Levels.
+
+void without_levels() {
+    SP_EVENT("event");
+    SP_SPAN("span");
+    SP_SCOPE();
+    SP_COUNTER("counter", 1);
+    SP_INSTANT("instant");
+    SP_ASYNC_BEGIN("async", 1);
+    SP_ASYNC_INSTANT("async", 1);
+    SP_ASYNC_END("async", 1);
+    const auto span = SP_ASYNC_SPAN("async span");
+    SP_FLOW_BEGIN("flow", 1);
+    SP_FLOW_STEP("flow", 1);
+    SP_FLOW_END("flow", 1);
+    SP_LINK(1, 2);
+}
+
+TEST(Levels, EventsAreInfoAndAllElseDebug) {
+    take();
+    without_levels();
+    const auto all = take();
+    ASSERT_EQ(all.size(), 14u);
+    for (const auto& seen : all)
+        EXPECT_EQ(seen.site.level, seen.site.text == "event" ? 2 : 1) << seen.site.text;
+}
+
 // --- Limits.
 
 int evaluated = 0;

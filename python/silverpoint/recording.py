@@ -201,7 +201,7 @@ def start() -> bool:
 
 
 def event(name: str, /, *, _level: Level | str | int = Level.INFO, _category: str | None = None, **args: Any) -> None:
-    """Records an event with named values."""
+    """Records an event with named values, at level info unless `_level` says otherwise."""
     frame = sys._getframe(1)
     category = frame.f_globals.get("__name__", "") if _category is None else _category
     code = frame.f_code
@@ -209,14 +209,14 @@ def event(name: str, /, *, _level: Level | str | int = Level.INFO, _category: st
 
 
 class span:  # noqa: N801 - used as a function
-    """A span: from the entry of a `with` to its end, in the same thread.
+    """A span: from the entry of a `with` to its end, in the same thread. Its level is debug unless `_level` says otherwise.
 
     >>> import silverpoint
     >>> with silverpoint.span("load", path="/etc/hosts"):
     ...     pass
     """
 
-    def __init__(self, name: str, /, *, _level: Level | str | int = Level.INFO, _category: str | None = None, **args: Any) -> None:
+    def __init__(self, name: str, /, *, _level: Level | str | int = Level.DEBUG, _category: str | None = None, **args: Any) -> None:
         self._name, self._level, self._category, self._args = name, _number(_level), _category, args
         self._begun: list[tuple[int, int] | None] = []
 

@@ -163,9 +163,26 @@ thread.join()
     assert (outer.kind, outer.name, outer.args, outer.category) == ("span", "outer", {"path": "/x"}, "__main__")
     assert outer.function == "work" and outer.line == loaded.line - 1
     assert loaded.args == {"size": 2**70, "ok": True} and loaded.category == "disk" and loaded.level is silverpoint.Level.WARN
+    assert outer.level is silverpoint.Level.DEBUG
     assert [record.kind for record in (inner, inner_end, outer_end)] == ["span", "span_end", "span_end"]
     assert inner_end.duration_ns is not None and outer_end.duration_ns is not None
     assert outer_end.duration_ns >= inner_end.duration_ns
+
+
+def test_without_a_level_events_are_info_and_spans_debug(session_root: pathlib.Path) -> None:
+    script = """
+with silverpoint.span("off"):
+    with silverpoint.span("on", _level="info"):
+        silverpoint.event("plain")
+silverpoint.event("detail", _level="debug")
+"""
+    with Program(script, filter="info") as program:
+        records = program.records()
+        on, plain, end = [next(records) for _ in range(3)]
+        program.end()
+        assert list(records) == []
+    assert (on.name, on.level, plain.name, plain.level) == ("on", silverpoint.Level.INFO, "plain", silverpoint.Level.INFO)
+    assert (end.kind, end.name) == ("span_end", "on")
 
 
 def test_templates_made_while_running_fill_no_table(session_root: pathlib.Path) -> None:

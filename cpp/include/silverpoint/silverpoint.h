@@ -22,7 +22,9 @@
  *   SP_TEXT_N(p, n), SP_BYTES(p, n), SP_SECRET(x)     arguments: text of n bytes (%s), bytes, <secret>
  *
  * Levels: SP_TRACE, SP_DEBUG, SP_INFO, SP_WARN, SP_ERROR, SP_FATAL. SP_MIN_LEVEL (0 trace ... 5 fatal, 6
- * none), defined before this header, leaves lower levels out of the program.
+ * none), defined before this header, leaves lower levels out of the program. Events have level info. Spans,
+ * counters, instants, flows and links have level debug, in every language. SP_EVENT_AT(warn, ...) and
+ * SP_SPAN_AT(info, ...) choose another.
  *
  * Up to 16 arguments:
  * - integers of all widths, bool, char, float, double (long double is kept as double);

@@ -30,8 +30,11 @@
 //
 // Run the program under `silverpoint run -- ./app` and read with `silverpoint cat`. Without a collector and
 // without settings everything is off: a tracepoint is two loads and a branch, and its arguments are not
-// evaluated. SILVERPOINT_FILTER=info records into memory from the start; another process can switch every
+// evaluated. SILVERPOINT_FILTER=debug records into memory from the start; another process can switch every
 // single site at any time.
+//
+// Events have level info. Spans, counters, instants, flows and links have level debug, in every language.
+// SP_EVENT_AT(warn, …) and SP_SPAN_AT(info, …) choose another.
 //
 // A tracepoint allocates nothing, takes no lock and keeps errno. It may stand in a signal handler, a static
 // constructor or destructor, and before a brace-less else. SP_MIN_LEVEL (0 trace … 5 fatal, 6 none), defined

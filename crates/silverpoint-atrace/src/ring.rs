@@ -7,7 +7,8 @@ use silverpoint::dynamic::{self, Description, Encoder, Later, Published, Recorde
 
 use crate::tag::Tag;
 
-/// Level of all records: info.
+/// Level of all records: info. ATrace has no levels, only tags, so that the directive `info` must not leave
+/// some of a tag's kinds out.
 pub(crate) const LEVEL: u8 = 2;
 
 /// What a site is (spec/wire.md, section 7), and its arguments.

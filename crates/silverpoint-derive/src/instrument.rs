@@ -1,7 +1,7 @@
 //! `#[instrument]`: a span around a function.
 //!
 //! ```text
-//!  #[instrument(level = "debug", skip(pool), err)]        fn load(id: u64, pool: &Pool) -> Result<…> {
+//!  #[instrument(level = "info", skip(pool), err)]         fn load(id: u64, pool: &Pool) -> Result<…> {
 //!  fn load(id: u64, pool: &Pool) -> Result<…> { … }   ─▶      let span = span("load", id = id);          the first tracepoint
 //!                                                             let result = once(move || { … });          only with `ret` or `err`
 //!                                                             if let Err(error) = &result { event("load.error", error = %error) }
@@ -92,7 +92,7 @@ impl Parse for Options {
         let mut options = Self {
             home: quote!(::silverpoint),
             name: None,
-            level: Ident::new("Info", Span::mixed_site()),
+            level: Ident::new("Debug", Span::mixed_site()),
             target: None,
             skip: Vec::new(),
             skip_all: false,

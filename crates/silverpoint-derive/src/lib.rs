@@ -60,7 +60,7 @@ pub fn derive_bind(input: TokenStream) -> TokenStream {
 /// A span around a function, with its arguments as fields.
 ///
 /// ```text
-/// #[silverpoint::instrument(level = "debug", skip(pool), err)]
+/// #[silverpoint::instrument(level = "info", skip(pool), err)]
 /// fn load(id: u64, pool: &Pool) -> Result<Order, Error> { … }
 /// ```
 ///
@@ -71,7 +71,7 @@ pub fn derive_bind(input: TokenStream) -> TokenStream {
 /// | option | effect |
 /// |---|---|
 /// | `name = "…"` | another name |
-/// | `level = "debug"` | another level than info |
+/// | `level = "info"` | another level than debug |
 /// | `target = "…"` | another category than the module |
 /// | `skip(a, b)`, `skip_all` | these arguments are not recorded |
 /// | `fields(n = a.len(), ?b, %c, id = self.id)` | more fields, as tracepoints have them; one with the name of an argument replaces it |

@@ -605,7 +605,7 @@ fn traced_thread(thread: u64, count: u64) {
         let _fields = (thread != 1 && request % 3 > 0).then(|| context!(request = request, of = "somebody"));
         debug!("left out {}", "x".repeat((request * 37 % 300) as usize));
         info!("thread {} number {}", thread, 2 * request);
-        let _span = span!("work", request);
+        let _span = span!(level: info, "work", request);
         debug!("left out as well");
         warn!("thread {} number {}", thread, 2 * request + 1);
         if thread == 0 && request % 50 == 0 {

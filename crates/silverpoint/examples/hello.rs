@@ -1,4 +1,4 @@
-//! The smallest use: `SILVERPOINT_FILTER=info cargo run --example hello`, or under `silverpoint run --`.
+//! The smallest use: `SILVERPOINT_FILTER=debug cargo run --example hello`, or under `silverpoint run --`.
 
 use silverpoint::{Trace, counter, event, info, span, warn};
 

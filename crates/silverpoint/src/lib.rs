@@ -22,7 +22,10 @@
 //! [`#[instrument]`](macro@instrument) makes a span of a function.
 //!
 //! Run the program under `silverpoint run -- ./app` and read with `silverpoint cat`. Without a collector and without settings everything is off: a tracepoint
-//! is two loads and a branch. `SILVERPOINT_FILTER=info` records into memory from the start; another process can switch every site at any time.
+//! is two loads and a branch. `SILVERPOINT_FILTER=debug` records into memory from the start; another process can switch every site at any time.
+//!
+//! **Levels.** Events have level info. Spans, counters, instants, flows and links have level debug, in every
+//! language. `level: warn,` as the first argument changes that.
 //!
 //! Values that implement [`Trace`] may be recorded; types that contain themselves, too
 //! (`#[trace(recursive)]`). A tracepoint allocates nothing and takes no lock, so it may be in a signal

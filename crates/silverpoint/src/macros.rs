@@ -35,29 +35,29 @@ macro_rules! event {
     };
 }
 
-/// Begins a span, at level info, that ends when the guard it gives is dropped: `let _load = span!("load", path);`
+/// Begins a span, at level debug, that ends when the guard it gives is dropped: `let _load = span!("load", path);`
 ///
-/// `level: debug,` first for another level, as in all macros of this page whose name is no level.
+/// `level: info,` first for another level, as in all macros of this page whose name is no level.
 #[macro_export]
 macro_rules! span {
     ($($tokens:tt)*) => {
-        $crate::__private::site!($crate span Info [$($tokens)*])
+        $crate::__private::site!($crate span Debug [$($tokens)*])
     };
 }
 
-/// Records the value of a counter, at level info: `counter!("queue", len)`.
+/// Records the value of a counter, at level debug: `counter!("queue", len)`.
 #[macro_export]
 macro_rules! counter {
     ($($tokens:tt)*) => {
-        $crate::__private::site!($crate counter Info [$($tokens)*])
+        $crate::__private::site!($crate counter Debug [$($tokens)*])
     };
 }
 
-/// Records a point in time with a name, and values if there are any, at level info: `instant!("frame")`.
+/// Records a point in time with a name, and values if there are any, at level debug: `instant!("frame")`.
 #[macro_export]
 macro_rules! instant {
     ($($tokens:tt)*) => {
-        $crate::__private::site!($crate instant Info [$($tokens)*])
+        $crate::__private::site!($crate instant Debug [$($tokens)*])
     };
 }
 
@@ -68,14 +68,14 @@ macro_rules! id_macros {
         #[macro_export]
         macro_rules! $name {
             ($d($d tokens:tt)*) => {
-                $d crate::__private::site!($d crate $name Info [$d($d tokens)*])
+                $d crate::__private::site!($d crate $name Debug [$d($d tokens)*])
             };
         }
     )*};
 }
 
 id_macros! { $
-    async_begin "Begins, at level info, a stretch of time that may end in another thread: `async_begin!(\"fetch\", id, url)`. Begin and end belong together by category, name and id.";
+    async_begin "Begins, at level debug, a stretch of time that may end in another thread: `async_begin!(\"fetch\", id, url)`. Begin and end belong together by category, name and id.";
     async_end "Ends what [`async_begin!`](crate::async_begin) has begun: `async_end!(\"fetch\", id, bytes)`.";
     async_instant "Records a point within it: `async_instant!(\"fetch\", id, status)`.";
     flow_begin "Begins a way through threads: `flow_begin!(\"order\", id)`.";
@@ -83,32 +83,32 @@ id_macros! { $
     flow_end "Ends that way: `flow_end!(\"order\", id)`.";
 }
 
-/// Records, at level info, that what has the second id came from what has the first: `link!(request, job)`.
+/// Records, at level debug, that what has the second id came from what has the first: `link!(request, job)`.
 #[macro_export]
 macro_rules! link {
     (level: $level:expr, $from:expr, $to:expr $(,)?) => {
-        $crate::__private::site!($crate link Info [level: $level, "link", from = $crate::Id::number($from), to = $crate::Id::number($to)])
+        $crate::__private::site!($crate link Debug [level: $level, "link", from = $crate::Id::number($from), to = $crate::Id::number($to)])
     };
     ($from:expr, $to:expr $(,)?) => {
-        $crate::__private::site!($crate link Info ["link", from = $crate::Id::number($from), to = $crate::Id::number($to)])
+        $crate::__private::site!($crate link Debug ["link", from = $crate::Id::number($from), to = $crate::Id::number($to)])
     };
 }
 
-/// Begins a span, at level info, that ends when its value is dropped, in any thread: `let fetch =
+/// Begins a span, at level debug, that ends when its value is dropped, in any thread: `let fetch =
 /// async_span!("fetch", url);`
 #[macro_export]
 macro_rules! async_span {
     ($($tokens:tt)*) => {
-        $crate::__private::site!($crate async_span Info [$($tokens)*])
+        $crate::__private::site!($crate async_span Debug [$($tokens)*])
     };
 }
 
-/// Begins a span, at level info, that has the name of the function and ends when the guard it gives is dropped: `let _scope = scope!();`,
-/// `scope!(level: debug)`.
+/// Begins a span, at level debug, that has the name of the function and ends when the guard it gives is dropped: `let _scope = scope!();`,
+/// `scope!(level: info)`.
 #[macro_export]
 macro_rules! scope {
     ($($tokens:tt)*) => {
-        $crate::__private::site!($crate scope Info [$($tokens)*])
+        $crate::__private::site!($crate scope Debug [$($tokens)*])
     };
 }
 

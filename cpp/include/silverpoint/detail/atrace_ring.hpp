@@ -1,5 +1,6 @@
 // ATrace into the rings. Each kind of call and name is a site of the category atrace::TAG. So directives,
-// readers and converters handle them as spans, async spans, counters and instants.
+// readers and converters handle them as spans, async spans, counters and instants. Their level is info:
+// ATrace has no levels, only tags, so that the directive `info` must not leave some of a tag's kinds out.
 #pragma once
 
 #include "arena.hpp"

@@ -65,7 +65,7 @@ fn load(path: &str, deep: bool) -> usize {
 #[test]
 fn spans_of_both_kinds_are_one_tree() {
     let name = "spans::spans_of_both_kinds_are_one_tree";
-    let Some(session) = recorded(name, "info") else {
+    let Some(session) = recorded(name, "debug") else {
         return both_ways(|| {
             let _whole = silverpoint::span!("whole");
             load("a.txt", true);

@@ -132,7 +132,7 @@ fn futures() {
 
 fn functions_that_give_futures_were_beside_them() {
     let scene = Scene::new();
-    scene.run("futures", &[("SILVERPOINT_FILTER", "info")]);
+    scene.run("futures", &[("SILVERPOINT_FILTER", "debug")]);
     let session = reader::only_session(scene.root());
     let (mut open, mut told) = (Vec::new(), Vec::new());
     for record in session.records() {

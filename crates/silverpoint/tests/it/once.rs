@@ -124,7 +124,7 @@ fn use_contexts_and_spans() {
 
 fn contexts_and_spans() {
     let scene = Scene::new();
-    scene.run("contexts_and_spans", &[("SILVERPOINT_FILTER", "info")]);
+    scene.run("contexts_and_spans", &[("SILVERPOINT_FILTER", "debug")]);
     let session = reader::only_session(scene.root());
     assert_eq!(session.args_of("within"), ["20", "2000", "100000"]);
     assert_eq!((session.args_of("span").len(), session.losses()), (3, [0; 8]));

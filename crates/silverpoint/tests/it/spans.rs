@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use silverpoint::{
     AsyncSpan, async_begin, async_end, async_instant, async_span, counter, event, flow_begin, flow_end,
-    flow_step, info, instant, link, scope, span,
+    flow_step, info, instant, instrument, link, scope, span,
 };
 
 use crate::{Role, Scene, Test, reader};
@@ -16,9 +16,15 @@ pub const TESTS: &[Test] = &[
     ("limits_count_executions_and_leave_arguments_alone", limited),
     ("ids_are_given_once", ids),
     ("every_macro_without_a_level_in_its_name_takes_one", levelled),
+    ("without_a_level_events_are_info_and_all_else_debug", unlevelled),
 ];
-pub const ROLES: &[Role] =
-    &[("crosses", crosses), ("limits", limits), ("many_ids", many_ids), ("levels", levels)];
+pub const ROLES: &[Role] = &[
+    ("crosses", crosses),
+    ("limits", limits),
+    ("many_ids", many_ids),
+    ("levels", levels),
+    ("no_levels", no_levels),
+];
 
 /// Kinds of a site's description.
 const SPAN: u8 = 3;
@@ -51,7 +57,7 @@ fn crosses() {
 
 fn crossing() {
     let scene = Scene::new();
-    scene.run("crosses", &[("SILVERPOINT_FILTER", "info,silent=off")]);
+    scene.run("crosses", &[("SILVERPOINT_FILTER", "debug,silent=off")]);
     let session = reader::only_session(scene.root());
     let kinds = |what: &str| -> Vec<(u8, String)> {
         let mut found: Vec<_> = session.records().into_iter().filter(|record| record.what == what).collect();
@@ -92,7 +98,7 @@ fn limits() {
 
 fn limited() {
     let scene = Scene::new();
-    scene.run("limits", &[("SILVERPOINT_FILTER", "info")]);
+    scene.run("limits", &[("SILVERPOINT_FILTER", "debug")]);
     let session = reader::only_session(scene.root());
     assert_eq!(session.args_of("every {}"), ["0", "4", "8"]);
     assert_eq!(session.args_of("first"), ["1", "2", "3"]);
@@ -156,4 +162,38 @@ fn levelled() {
         ("way", 3),
     ];
     assert_eq!(found, expected.map(|(name, level)| (name.to_owned(), level)));
+}
+
+#[instrument(ret)]
+fn told() -> u8 {
+    7
+}
+
+fn no_levels() {
+    event!("event", 1);
+    let _span = span!("span", 1);
+    let _scope = scope!();
+    counter!("counter", 1);
+    instant!("instant");
+    async_begin!("by hand", 1u64);
+    async_instant!("by hand", 1u64);
+    async_end!("by hand", 1u64);
+    flow_begin!("way", 1u64);
+    flow_step!("way", 1u64);
+    flow_end!("way", 1u64);
+    link!(1u64, 2u64);
+    async_span!("task", 1).end();
+    told();
+}
+
+fn unlevelled() {
+    let scene = Scene::new();
+    scene.run("no_levels", &[("SILVERPOINT_FILTER", "trace")]);
+    let session = reader::only_session(scene.root());
+    let found: Vec<(&str, u8)> =
+        session.sites.values().map(|site| (site.template.as_str(), site.level as u8)).collect();
+    assert_eq!(found.len(), 16, "{found:?}");
+    for (name, level) in found {
+        assert_eq!(level, if name == "event" { 2 } else { 1 }, "{name}");
+    }
 }

@@ -320,7 +320,7 @@ fn forms() {
 
 fn macros_have_many_forms() {
     let scene = Scene::new();
-    scene.run("forms", &[("SILVERPOINT_FILTER", "info, values::deep=debug")]);
+    scene.run("forms", &[("SILVERPOINT_FILTER", "info, it::values=debug, values::deep=debug")]);
     let session = reader::only_session(scene.root());
     let found: Vec<(String, String, String)> = session
         .records()

@@ -82,7 +82,7 @@ fn records_are_those_of_the_vectors() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/vectors/records.json");
     let vectors: Vec<Value> = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     let scene = Scene::new();
-    scene.run("vectors", &[("SILVERPOINT_FILTER", "info")]);
+    scene.run("vectors", &[("SILVERPOINT_FILTER", "debug")]);
     let session = reader::only_session(scene.root());
     let records = session.records();
     let mut compared = 0;
