@@ -62,7 +62,7 @@ fn of_every_kind() {
     assert_eq!(capture.messages(), ["order 7 at 1.50"]);
     assert_eq!(capture.records().len(), 6);
     capture.none_of(Level::Warn..);
-    capture.none_of(..=Level::Debug);
+    capture.none_of(..=Level::Trace);
 }
 
 #[test]
