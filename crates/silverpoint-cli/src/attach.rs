@@ -40,7 +40,7 @@ pub struct Args {
     #[arg(long, value_name = "DIRECTIVES", value_parser = directives)]
     filter: Option<String>,
     /// Stop after this time
-    #[arg(long = "for", value_name = "TIME", value_parser = crate::units::duration)]
+    #[arg(long = "for", value_name = "DURATION", value_parser = crate::units::duration)]
     duration: Option<Duration>,
     /// Run as the worker. The guard holds the other end of standard input.
     #[arg(long, hide = true)]

@@ -80,7 +80,7 @@ pub const ALL: &[Example] = &[
     example("top", "silverpoint top", "Which sites record most, now; h shows the keys."),
     example(
         "top",
-        "silverpoint top --batch --count 1 --interval 10s --sort lost app",
+        "silverpoint top --batch --tables 1 --interval 10s --sort lost app",
         "Once, as text: what the program app recorded and lost in ten seconds.",
     ),
     example(
@@ -144,7 +144,7 @@ pub const ALL: &[Example] = &[
     ),
     example(
         "replay",
-        "silverpoint replay --speed 10 --max-gap 2s --json app.silver --to '| jq .message'",
+        "silverpoint replay --speed 10 --max-gap 2s --json app.silver --sink '| jq .message'",
         "What happened, ten times as fast and without long pauses, for a command.",
     ),
     example(

@@ -1,5 +1,7 @@
 //! One option means one thing in every command (docs/options.md), by the definition of the commands itself.
 
+use std::collections::BTreeMap;
+
 use clap::{Arg, Command, CommandFactory};
 
 use crate::Cli;
@@ -24,7 +26,7 @@ const LETTERS: &[(char, &[&str])] = &[
     ('i', &["interval"]),
     ('l', &["level"]),
     // How many of what the command shows: records, or the tables of `top`.
-    ('n', &["lines", "count"]),
+    ('n', &["lines", "tables"]),
     ('o', &["output"]),
     ('p', &["process"]),
     ('q', &["quiet"]),
@@ -66,7 +68,7 @@ fn a_filter_is_of_directives_and_what_is_written_is_the_output() {
                 filter.get_value_names().unwrap_or_default().iter().map(|name| name.as_str()).collect();
             assert_eq!(values, ["DIRECTIVES"], "{name} --filter");
         }
-        for old in ["save", "out", "tail", "query"] {
+        for old in ["save", "out", "tail", "query", "jsonl"] {
             assert!(long(&command, old).is_none(), "{name} --{old}");
         }
         // An existing file is replaced only on request.
@@ -74,5 +76,40 @@ fn a_filter_is_of_directives_and_what_is_written_is_the_output() {
         assert!(!writes || long(&command, "force").is_some(), "{name} has --output without --force");
         let output = long(&command, "output");
         assert!(output.is_none_or(|output| output.get_short() == Some('o')), "{name} --output");
+    }
+}
+
+/// The names of an argument's values; none: it is a flag.
+fn values(arg: &Arg) -> Vec<String> {
+    let names = arg.get_value_names().unwrap_or_default().iter().map(ToString::to_string).collect();
+    if arg.get_action().takes_values() { names } else { Vec::new() }
+}
+
+#[test]
+fn an_option_takes_the_same_value_in_every_command() {
+    let mut known: BTreeMap<String, (String, Vec<String>)> = BTreeMap::new();
+    for command in commands() {
+        for arg in command.get_arguments() {
+            // A place to write to: a file, or a directory of files.
+            let Some(option) = arg.get_long().filter(|option| *option != "output") else { continue };
+            let (other, expected) = known
+                .entry(option.to_owned())
+                .or_insert_with(|| (command.get_name().to_owned(), values(arg)));
+            assert_eq!(values(arg), *expected, "{} --{option}, and that of {other}", command.get_name());
+        }
+    }
+}
+
+#[test]
+fn a_time_is_a_point_in_time_and_sizes_have_one_name() {
+    for command in commands() {
+        for arg in command.get_arguments() {
+            let option = arg.get_long().unwrap_or_default();
+            for value in values(arg) {
+                let is_point = ["since", "until"].contains(&option);
+                assert_eq!(value == "TIME", is_point, "{} --{option}", command.get_name());
+                assert_ne!(value, "BYTES", "{} --{option}", command.get_name());
+            }
+        }
     }
 }

@@ -20,10 +20,13 @@ use crate::terminal;
 /// List the sites (tracepoints) of trace files with their record counts, of a living process with their
 /// states, or of programs and libraries
 ///
-/// FILE may be an executable or a shared library that never ran: then all sites compiled into it are listed
-/// by file and line. Exit status: as of `cat`; 4 also when a program has no list of sites, 6 when there is no
-/// such process.
+/// Of PROGRAM, an executable or a shared library that need not have run, all sites compiled into it are
+/// listed by file and line. Exit status: as of `cat`; 4 also when a program has no list of sites, 6 when
+/// there is no such process.
 #[derive(clap::Args, Debug)]
+#[command(mut_arg("files", |arg| arg.value_name("FILE|PID|PROGRAM").help(
+    "Trace files and their parts as for `cat`; or the id of a living process; or programs and shared libraries"
+)))]
 pub struct Args {
     #[command(flatten)]
     files: Files,

@@ -37,7 +37,7 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(PARTS_MAX)))]
     parts: Option<u32>,
     /// Largest size of a part: `64M`, `1G`; only a single larger record exceeds it
-    #[arg(long, value_name = "BYTES", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
     size: Option<u64>,
     /// Length of a part in time, from the first record on: `10s`, `5m`; intervals without records make no
     /// part

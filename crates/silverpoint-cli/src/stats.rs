@@ -20,9 +20,9 @@ pub struct Args {
     /// One JSON object
     #[arg(long)]
     json: bool,
-    /// Number of sites, spans and counters to show; 0: all
+    /// The most rows of sites, spans and counters, in text; 0: all
     #[arg(long, value_name = "N", default_value_t = 20)]
-    top: usize,
+    rows: usize,
     /// Show the number of records over time, in at most N equal intervals, in all and for each site [default
     /// of N: 40]
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "40",
@@ -46,7 +46,7 @@ pub fn run(args: Args) -> Outcome {
         push_json(&mut out.text, &statistics, &trace);
     } else {
         let options = TextOptions {
-            top: args.top,
+            top: args.rows,
             zone: args.wanted.zone(),
             colour: terminal::colour(),
             signs: if args.ascii || !terminal::unicode() { Signs::Ascii } else { Signs::Unicode },

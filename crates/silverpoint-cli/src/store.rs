@@ -23,7 +23,7 @@ pub struct Store {
     #[arg(long, value_name = "SIZE", value_parser = rotation)]
     pub rotate_size: Option<u64>,
     /// Begin a new part at this age (10m, 1h)
-    #[arg(long, value_name = "TIME", value_parser = units::duration)]
+    #[arg(long, value_name = "DURATION", value_parser = units::duration)]
     pub rotate_every: Option<Duration>,
     /// Delete the oldest parts when all parts together are larger than this
     #[arg(long, value_name = "SIZE", value_parser = units::size)]

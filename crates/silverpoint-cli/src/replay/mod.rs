@@ -37,7 +37,7 @@ use sink::{Destination, parse};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Sinks:
   stdout, stderr       lines as `cat` shows them (--json, --style, --pattern …)
-  '| COMMAND'          the same lines for a command's standard input: --json --to '| jq .message'
+  '| COMMAND'          the same lines for a command's standard input: --json --sink '| jq .message'
   FILE                 lines appended: of JSON when it ends with .jsonl, a trace file when it ends with .silver, else of text
   syslog[:SOCKET], syslog:udp:HOST:PORT, syslog:tcp:HOST:PORT, journald[:SOCKET]
   session              a living session of this process, for `silverpoint tail` and `top`: times are now")]
@@ -52,8 +52,8 @@ pub struct Args {
     max_gap: Option<Duration>,
     /// Where to; may be given several times
     #[arg(long, value_name = "SINK", value_parser = parse, default_value = "stdout")]
-    to: Vec<Destination>,
-    /// Give them to the sinks of a logger's configuration; instead of standard output, or in addition to --to
+    sink: Vec<Destination>,
+    /// Give them to the sinks of a logger's configuration; instead of standard output, or in addition to --sink
     #[arg(long, value_name = "FILE.toml")]
     config: Option<PathBuf>,
     #[command(flatten)]
@@ -143,8 +143,8 @@ pub fn run(args: Args) -> Outcome {
 fn open(args: &Args, trace: &Trace, stop: &Arc<AtomicBool>) -> Result<Vec<Box<dyn Sink>>, Failed> {
     let mut sinks: Vec<Box<dyn Sink>> = Vec::new();
     let mut of_logger = Vec::new();
-    let is_default = args.config.is_some() && args.to == [Destination::Stdout];
-    for destination in args.to.iter().filter(|_| !is_default) {
+    let is_default = args.config.is_some() && args.sink == [Destination::Stdout];
+    for destination in args.sink.iter().filter(|_| !is_default) {
         match destination {
             Destination::Stdout | Destination::Stderr | Destination::Command(_) => {
                 sinks.push(Box::new(lines::Lines::open(

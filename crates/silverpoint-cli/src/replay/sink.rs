@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use silverpoint_logger::{Sink, Syslog};
 
-/// What `--to` names.
+/// What `--sink` names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// Standard output.

@@ -40,19 +40,19 @@ pub struct Args {
     #[arg(long = "query-file", value_name = "FILE", conflicts_with = "save")]
     query_file: Option<PathBuf>,
     /// Rows as CSV (the default without a terminal)
-    #[arg(long, conflicts_with_all = ["json", "jsonl", "table"])]
+    #[arg(long, conflicts_with_all = ["json", "json_array", "table"])]
     csv: bool,
-    /// Rows as an array of JSON objects
-    #[arg(long, conflicts_with_all = ["jsonl", "table"])]
+    /// One JSON object a line
+    #[arg(long, conflicts_with_all = ["json_array", "table"])]
     json: bool,
-    /// Rows as JSON lines
+    /// The rows of each query as one array of JSON objects
     #[arg(long, conflicts_with = "table")]
-    jsonl: bool,
+    json_array: bool,
     /// Rows as a table (the default on a terminal)
     #[arg(long)]
     table: bool,
     /// Write all tables and views into a SQLite database instead
-    #[arg(short = 'o', long = "output", alias = "save", value_name = "FILE", conflicts_with_all = ["csv", "json", "jsonl", "table"])]
+    #[arg(short = 'o', long = "output", alias = "save", value_name = "FILE", conflicts_with_all = ["csv", "json", "json_array", "table"])]
     save: Option<PathBuf>,
     /// Replace the output if it exists
     #[arg(long, requires = "save")]
@@ -137,10 +137,10 @@ impl Args {
     }
 
     fn mode(&self) -> Mode {
-        match (self.csv, self.json, self.jsonl, self.table) {
+        match (self.csv, self.json, self.json_array, self.table) {
             (true, ..) => Mode::Csv,
             (_, true, ..) => Mode::Json,
-            (_, _, true, _) => Mode::JsonLines,
+            (_, _, true, _) => Mode::JsonArray,
             (_, _, _, true) => Mode::Table,
             _ if io::stdout().is_terminal() => Mode::Table,
             _ => Mode::Csv,

@@ -17,16 +17,16 @@ pub enum Mode {
     Table,
     /// RFC 4180, with the names in the first line.
     Csv,
-    /// An array of objects for each query.
-    Json,
     /// One object a line.
-    JsonLines,
+    Json,
+    /// An array of objects for each query.
+    JsonArray,
 }
 
 impl Mode {
     /// All, with their names.
     pub const ALL: [(&str, Mode); 4] =
-        [("table", Mode::Table), ("csv", Mode::Csv), ("json", Mode::Json), ("jsonl", Mode::JsonLines)];
+        [("table", Mode::Table), ("csv", Mode::Csv), ("json", Mode::Json), ("json-array", Mode::JsonArray)];
 }
 
 /// Rows that are examined before the first is printed: their cells determine the widths of the columns.
@@ -118,8 +118,8 @@ impl Rows for Printer {
                 }
                 self.out.text.push('\n');
             }
-            Mode::Json => self.out.text.push('['),
-            Mode::Table | Mode::JsonLines => {}
+            Mode::JsonArray => self.out.text.push('['),
+            Mode::Table | Mode::Json => {}
         }
         Ok(())
     }
@@ -149,8 +149,8 @@ impl Rows for Printer {
                 }
                 text.push('\n');
             }
-            Mode::Json | Mode::JsonLines => {
-                if self.mode == Mode::Json {
+            Mode::Json | Mode::JsonArray => {
+                if self.mode == Mode::JsonArray {
                     text.push_str(if self.rows > 1 { ",\n " } else { "" });
                 }
                 text.push('{');
@@ -160,7 +160,7 @@ impl Rows for Printer {
                     text.push(':');
                     push_json(text, value);
                 }
-                text.push_str(if self.mode == Mode::Json { "}" } else { "}\n" });
+                text.push_str(if self.mode == Mode::JsonArray { "}" } else { "}\n" });
             }
         }
         self.pass_on()
@@ -169,7 +169,7 @@ impl Rows for Printer {
     fn end(&mut self) -> io::Result<()> {
         match self.mode {
             Mode::Table if self.rows <= LOOKED_AT as u64 => self.release(),
-            Mode::Json => self.out.text.push_str("]\n"),
+            Mode::JsonArray => self.out.text.push_str("]\n"),
             _ => {}
         }
         self.pass_on()

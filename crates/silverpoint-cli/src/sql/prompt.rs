@@ -21,7 +21,7 @@ const COMMANDS: [(&str, &str); 5] = [
     (".help", "these lines"),
     (".tables", "names of tables and views"),
     (".schema", "columns of all tables, or of the one named"),
-    (".mode", "how rows are shown: table, csv, json, jsonl"),
+    (".mode", "how rows are shown: table, csv, json, json-array"),
     (".quit", "leave (or Ctrl-D)"),
 ];
 
@@ -142,7 +142,7 @@ fn command_line(
                 String::new()
             }
             None => {
-                note(".mode: expected table, csv, json or jsonl");
+                note(".mode: expected table, csv, json or json-array");
                 String::new()
             }
         },

@@ -43,7 +43,7 @@ pub struct Args {
     #[arg(value_name = "PID|NAME|FILE")]
     targets: Vec<String>,
     /// Interval between two tables
-    #[arg(short, long, value_name = "TIME", default_value = "1s", value_parser = crate::units::duration)]
+    #[arg(short, long, value_name = "DURATION", default_value = "1s", value_parser = crate::units::duration)]
     interval: Duration,
     /// What each row stands for
     #[arg(long, value_name = "VIEW", value_enum, default_value_t = View::Sites)]
@@ -62,8 +62,8 @@ pub struct Args {
     json: bool,
     /// End after this number of tables
     #[arg(short = 'n', long, value_name = "N")]
-    count: Option<u64>,
-    /// The most rows in text and JSON
+    tables: Option<u64>,
+    /// The most rows in text and JSON; 0: all
     #[arg(long, value_name = "N", default_value_t = 20)]
     rows: usize,
 }
@@ -99,7 +99,7 @@ pub fn run(args: Args) -> Outcome {
     feed.look(&mut model)?;
     feed.live.expect_some()?;
     model.begin(Instant::now());
-    if args.batch || args.json || args.count.is_some() || !io::stdout().is_terminal() {
+    if args.batch || args.json || args.tables.is_some() || !io::stdout().is_terminal() {
         batch(&args, feed, model, &stop)
     } else {
         on_screen(args.interval, feed, model, &stop)
@@ -160,8 +160,9 @@ impl Feed {
 
 fn batch(args: &Args, mut feed: Feed, mut model: Model, stop: &Arc<AtomicBool>) -> Outcome {
     let mut out = Output::new();
-    let mut left = args.count.unwrap_or(u64::MAX);
+    let mut left = args.tables.unwrap_or(u64::MAX);
     let interval = args.interval.max(INTERVALS.0);
+    let most = if args.rows == 0 { usize::MAX } else { args.rows };
     while left > 0 && !out.is_gone() && !stop.load(Ordering::Relaxed) {
         let until = Instant::now() + interval;
         while !stop.load(Ordering::Relaxed) && !feed.is_over() && Instant::now() < until {
@@ -173,9 +174,9 @@ fn batch(args: &Args, mut feed: Feed, mut model: Model, stop: &Arc<AtomicBool>) 
         feed.look(&mut model)?;
         model.sample(Instant::now(), feed.live.missed_bytes());
         if args.json {
-            plain::push_json(&mut out.text, &model, feed.trace(), args.rows);
+            plain::push_json(&mut out.text, &model, feed.trace(), most);
         } else {
-            plain::push_text(&mut out.text, &model, feed.trace(), args.rows);
+            plain::push_text(&mut out.text, &model, feed.trace(), most);
         }
         out.flush()?;
         left -= 1;

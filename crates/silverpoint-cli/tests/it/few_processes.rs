@@ -56,7 +56,7 @@ fn no_command_panics_where_no_thread_can_be_started() {
         &["stats", "t.silver"],
         &["verify", "t.silver"],
         &["top", "-n", "1", "t.silver"],
-        &["replay", "t.silver", "--to", "r2.silver"],
+        &["replay", "t.silver", "--sink", "r2.silver"],
         &["recover", &pid, "-o", "d.silver"],
     ];
     for words in alone {

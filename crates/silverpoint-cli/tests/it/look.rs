@@ -216,6 +216,24 @@ fn files_are_followed_until_they_are_closed() {
 }
 
 #[test]
+fn rows_are_limited_in_top_as_in_stats() {
+    let scratch = Scratch::new();
+    let subject = subject();
+    // Two sites: a span, and the event within.
+    let ended = scratch.run(["run", "-q", "-o", "a.silver", "--", subject.to_str().unwrap(), "spans", "5"]);
+    ended_well(&ended);
+    for words in [&["top", "-b"][..], &["stats"]] {
+        let lines = |rows| {
+            let ended = scratch.run([words, &["--rows", rows, "a.silver"]].concat());
+            ended_well(&ended);
+            ended.out.lines().filter(|line| line.contains("subject.rs:")).count()
+        };
+        assert_eq!((lines("0"), lines("2")), (lines("20"), lines("20")), "{words:?}");
+        assert!(lines("1") < lines("2"), "{words:?}");
+    }
+}
+
+#[test]
 fn what_cannot_be_looked_at_is_told() {
     let scratch = Scratch::new();
     for command in ["tail", "top"] {

@@ -51,18 +51,19 @@ fn lines_are_those_of_cat_in_every_form_and_commands_get_them() {
         assert_eq!((replay.code(), &replay.out), (Some(0), &cat.out), "{replay:?}");
         assert!(replay.err.contains("5 records of 3599.999s"), "{replay:?}");
         let words =
-            [&["replay", "--speed", "max", "in.silver", "--quiet", "--to", "| cat >&2"], form].concat();
+            [&["replay", "--speed", "max", "in.silver", "--quiet", "--sink", "| cat >&2"], form].concat();
         let command = scratch.run(words);
         assert_eq!((command.code(), &command.err), (Some(0), &cat.out), "{command:?}");
     }
     // Pauses without an end are none.
-    let ended = scratch.run(["replay", "--max-gap", "0s", "in.silver", "--level", "warn", "--to", "stderr"]);
+    let ended =
+        scratch.run(["replay", "--max-gap", "0s", "in.silver", "--level", "warn", "--sink", "stderr"]);
     assert_eq!((ended.code(), ended.err.lines().count()), (Some(0), 2), "{ended:?}");
-    let ended = scratch.run(["replay", "--speed", "max", "in.silver", "--to", "| exit 3"]);
+    let ended = scratch.run(["replay", "--speed", "max", "in.silver", "--sink", "| exit 3"]);
     assert_eq!(ended.code(), Some(1), "{ended:?}");
     assert!(ended.err.contains("'exit 3': exit status: 3"), "{ended:?}");
     for wrong in
-        [&["--speed", "0"][..], &["--to", "sesion"], &["--to", "syslog:nowhere"], &["--max-gap", "x"]]
+        [&["--speed", "0"][..], &["--sink", "sesion"], &["--sink", "syslog:nowhere"], &["--max-gap", "x"]]
     {
         assert_eq!(scratch.run([&["replay", "in.silver"], wrong].concat()).code(), Some(2), "{wrong:?}");
     }
@@ -82,15 +83,15 @@ fn sinks_of_a_logger_get_everything() {
         "--speed",
         "max",
         "in.silver",
-        "--to",
+        "--sink",
         "out.log",
-        "--to",
+        "--sink",
         "out.jsonl",
-        "--to",
+        "--sink",
         "out.silver",
-        "--to",
+        "--sink",
         &journal_at,
-        "--to",
+        "--sink",
         &syslog_at,
     ]);
     assert_eq!(ended.code(), Some(0), "{ended:?}");
@@ -131,9 +132,9 @@ fn an_interrupt_ends_it_with_what_was_due_in_all_sinks() {
     let mut running = Running::start(&mut scratch.silverpoint([
         "replay",
         "in.silver",
-        "--to",
+        "--sink",
         "stdout",
-        "--to",
+        "--sink",
         "out.log",
     ]));
     running.read_until("load done");
@@ -149,7 +150,7 @@ fn an_interrupt_ends_it_with_what_was_due_in_all_sinks() {
 #[test]
 fn a_session_has_the_records_and_tail_shows_them() {
     let scratch = with_trace(FAR);
-    let mut running = Running::start(&mut scratch.silverpoint(["replay", "in.silver", "--to", "session"]));
+    let mut running = Running::start(&mut scratch.silverpoint(["replay", "in.silver", "--sink", "session"]));
     let pid = running.pid().to_string();
     let mut shown = String::new();
     scratch.wait("the records in the session", || {

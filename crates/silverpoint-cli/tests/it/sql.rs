@@ -30,10 +30,10 @@ fn rows_come_in_every_form() {
     assert_eq!(run(&["--csv"]), csv);
     let object =
         |number: i64| serde_json::json!({"number": number, "empty": null, "text": "a \"b\", c", "half": 1.5});
-    let json: serde_json::Value = serde_json::from_str(&run(&["--json"])).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&run(&["--json-array"])).unwrap();
     assert_eq!(json, serde_json::json!([object(98), object(99)]));
     let lines: Vec<serde_json::Value> =
-        run(&["--jsonl"]).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        run(&["--json"]).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines, [object(98), object(99)]);
     let table = "number  empty  text      half\n------  -----  --------  ----\n    98         a \"b\", c   1.5\n    99         a \"b\", c   1.5\n";
     assert_eq!(run(&["--table"]), table);

@@ -151,7 +151,7 @@ const ROWS: &[Row] = &[
     },
     Row {
         command: "replay",
-        calls: &["--speed max FILE", "--speed max --json --level warn FILE --to |cat"],
+        calls: &["--speed max FILE", "--speed max --json --level warn FILE --sink |cat"],
         codes: reads,
     },
     Row {
