@@ -51,7 +51,7 @@ SP_DETAIL_COLD void record_text(StreamSite& site, CutText text) {
         head = complete_site<CutText>(site.site, Kind::kStream, {}, "{}");
         if (head == 0) return;
     }
-    record_captured(head, site.site, text);
+    record_completed(head, site.site, text);
 }
 
 // Keeps what fits, counts the rest.

@@ -219,7 +219,7 @@ SP_DETAIL_HOT bool record_plain(CallSite& call, const char* category, Level leve
     std::uint64_t head = site->head.load(std::memory_order_relaxed);
     if (head == 0) [[unlikely]]
         head = complete_plain(*site, text.value());
-    if (head != 0) record_captured(head, *site);
+    if (head != 0) record_completed(head, *site);
     return true;
 }
 

@@ -41,7 +41,7 @@ SP_DETAIL_COLD void record_pieces(StreamSite& site, ItemRef item, bool cut) {
         head = complete_site<ItemRef>(site.site, Kind::kStream, {}, {});
         if (head == 0) return;
     }
-    record_captured(head | (cut ? kTruncated : 0), site.site, item);
+    record_completed(head | (cut ? kTruncated : 0), site.site, item);
 }
 
 SP_DETAIL_END

@@ -170,7 +170,9 @@ class Names {
 template <class... Ts>
 SP_DETAIL_COLD std::uint64_t complete_named(Site& site, Kind kind, std::string_view name,
                                             std::string_view source) {
-    const Names names(source, sizeof...(Ts));
+    // They are needed once.
+    const bool is_complete = site.whole.load(std::memory_order_acquire) != 0;
+    const Names names(is_complete ? std::string_view() : source, sizeof...(Ts));
     return complete_site<Ts...>(site, kind, names.text(), name);
 }
 
@@ -182,6 +184,8 @@ SP_DETAIL_HOT std::uint64_t record_named(Site& site, Kind kind, std::string_view
     if (head == 0) [[unlikely]] {
         head = complete_named<Ts...>(site, kind, name, source);
         if (head == 0) return 0;
+        if ((head & kProbedHead) != 0) [[unlikely]]
+            return record_slowly<CapturedAs<Ts>...>(nullptr, head, site, Capture<Ts>::of(args)...);
     }
     return record_captured(head, site, Capture<Ts>::of(args)...);
 }
@@ -208,7 +212,11 @@ class SP_DETAIL_VISIBLE Span {
     Span(const Span&) = delete;
     Span& operator=(const Span&) = delete;
     SP_DETAIL_HOT ~Span() {
-        if (ticks_ == 0) return;
+        // Below 0: a system tracer may want its end.
+        if (static_cast<std::int64_t>(ticks_) <= 0) [[unlikely]] {
+            if (ticks_ != 0) detail::end_probed_span(detail::place_at<detail::Site>(site_), ticks_, kEnd);
+            return;
+        }
         detail::Site& site = detail::place_at<detail::Site>(site_);
         detail::record_captured(kEnd, site, site.id(), ticks_);
     }

@@ -11,6 +11,7 @@
 
 #include "contexts.hpp"
 #include "handing.hpp"
+#include "probe.hpp"
 #include "ring.hpp"
 
 SP_DETAIL_BEGIN

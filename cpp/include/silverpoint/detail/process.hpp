@@ -113,6 +113,9 @@ SP_DETAIL_COLD void renew_header(std::size_t sites, std::size_t descs) {
     session.word(at::kDescsNext).store(static_cast<std::uint32_t>(descs / 8), std::memory_order_relaxed);
     session.longword(at::kDescsReserved).store(descs & ~std::size_t{4095}, std::memory_order_relaxed);
     std::memset(session.control + session.slabs_at, 0, session.slab_count * 16u);
+    // Addresses in the parent's memory; those that are the child's, too, are stored again.
+    for (std::size_t i = 0; probes_wanted() && i < sites; ++i)
+        session.longword(session.sites_at + i * kSiteEntry + 24).store(0, std::memory_order_relaxed);
 }
 
 SP_DETAIL_COLD bool make_after_fork(const Path& root) {
@@ -214,6 +217,7 @@ SP_DETAIL_COLD bool make_or_replace_session() {
         note_absence(settings.privileged ? Session::kPrivileged : Session::kOffAsked);
         return false;
     }
+    if (settings.lttng) probes_asked.store(1, std::memory_order_relaxed);
     if (join_session()) return note_executable();
     if (make_session(settings)) {
         warn_of_malformed(settings.filter);
@@ -231,7 +235,8 @@ SP_DETAIL_COLD bool make_or_replace_session() {
 // included, with the whole making of the session. Inline variables would not work either: for such a section
 // in a group g++ writes a type that the assembler warns of.)
 inline void at_load();
-inline void at_unload();  // lane.hpp
+inline void at_unload();    // lane.hpp
+inline void start_probes();  // probe.hpp
 using AtLoad = void (*)();
 [[gnu::section(".init_array.00101")]] static AtLoad load_entry = at_load;
 [[gnu::section(".fini_array.00101")]] static AtLoad unload_entry = at_unload;
@@ -266,6 +271,7 @@ SP_DETAIL_COLD bool ensure_session() {
             session.was_ready = session.was_ready || done;
             session.state.store(done ? Session::kReady : Session::kOff, std::memory_order_release);
             alive.store(Session::kWhole, std::memory_order_release);
+            if (done && probes_wanted()) start_probes();
             return done;
         }
         if (maker == self) return false;

@@ -187,11 +187,17 @@ SP_DETAIL_COLD std::uint64_t record_flat_slowly(const Entry& entry, std::uint64_
     return ticks;
 }
 
+// Marks in the head of a record that a system tracer may want, and of such a span (probe_record.hpp).
+inline constexpr std::uint64_t kProbedHead = std::uint64_t{1} << 63, kProbedSpanHead = std::uint64_t{1} << 62;
+template <class... Ts>
+std::uint64_t record_probed(std::uint64_t head, const Site& site, typename Passed<Ts>::type... args);
+
 // A record that does not fit before the limit, or whose lane is not ready. `entered` is the thread's own lane
 // if the hot path has made it busy, else null.
 template <class... Ts>
 SP_DETAIL_COLD std::uint64_t record_slowly(Lane* entered, std::uint64_t head, const Site& site,
                                            typename Passed<Ts>::type... args) {
+    if ((head & kProbedHead) != 0) return record_probed<Ts...>(head, site, args...);
     const Entry entry{entered, stack_mark(__builtin_frame_address(0))};
     if constexpr (!(kIsFlat<Ts> && ...)) {
         return with_evaluated<Ts...>(
@@ -265,17 +271,28 @@ constexpr std::uint32_t head_size() {
     return fixed == kVaries ? 0 : static_cast<std::uint32_t>(round_up_8(16 + fixed));
 }
 
-// Completes a site at its first recording; returns its head, 0 if there is no room for another site.
+// Completes a site at its first recording; returns its head, 0 if there is no room for another site. While a
+// system tracer may want its records every one comes here, and has a mark in its head.
 template <class... Ts>
 SP_DETAIL_COLD std::uint64_t complete_site(Site& site, Kind kind, std::string_view names,
                                            std::string_view text) {
     static_assert(Captured<Ts...>::text.size() <= kSignatureMost,
                   "silverpoint: the types of these arguments have a signature of more than 16,384 bytes");
-    if (!site.complete(kind, names, text, Captured<Ts...>::text, head_size<Ts...>())) {
+    if (site.whole.load(std::memory_order_acquire) == 0 &&
+        !site.complete(kind, names, text, Captured<Ts...>::text, head_size<Ts...>())) {
         count_session_loss(Cause::kNoSite);
         return 0;
     }
-    return site.head.load(std::memory_order_relaxed);
+    const std::uint64_t head = site.whole.load(std::memory_order_relaxed);
+    if (!probes_wanted()) return head;
+    return head | kProbedHead | (kind == Kind::kSpan ? kProbedSpanHead : 0);
+}
+
+// As record_captured, with the head that complete_site has given.
+template <class... Ts>
+SP_DETAIL_HOT std::uint64_t record_completed(std::uint64_t head, const Site& site, const Ts&... args) {
+    if ((head & kProbedHead) == 0) return record_captured(head, site, args...);
+    return record_slowly<Ts...>(nullptr, head, site, args...);
 }
 
 // A record of a site that is on.
@@ -286,8 +303,12 @@ SP_DETAIL_HOT std::uint64_t record(Site& site, Kind kind, std::string_view names
     if (head == 0) [[unlikely]] {
         head = complete_site<Ts...>(site, kind, names, text);
         if (head == 0) return 0;
+        if ((head & kProbedHead) != 0) [[unlikely]]
+            return record_slowly<CapturedAs<Ts>...>(nullptr, head, site, Capture<Ts>::of(args)...);
     }
     return record_captured(head, site, Capture<Ts>::of(args)...);
 }
 
 SP_DETAIL_END
+
+#include "probe_record.hpp"

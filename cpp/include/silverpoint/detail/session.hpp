@@ -74,6 +74,11 @@ struct Session {
 
 inline constinit Session session;
 
+// Whether the environment asks for a system tracer (probe.hpp).
+inline constinit Word probes_asked{0};
+inline bool probes_wanted() { return probes_asked.load(std::memory_order_relaxed) != 0; }
+inline constexpr std::uint8_t kProbedBit = 2;
+
 inline void count_session_loss(Cause cause) {
     if (session.is_ready())
         session.longword(at::kSessionLosses + 8 * static_cast<std::size_t>(cause))

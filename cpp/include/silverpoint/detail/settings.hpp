@@ -17,6 +17,7 @@ struct Settings {
     bool off = false;
     bool privileged = false;
     bool kept = false;  // for a logger that may start
+    bool lttng = false;
     const char* filter = "";
     Policy policy[6] = {};
     std::uint32_t block_max_ms = 1000;
@@ -111,6 +112,23 @@ SP_DETAIL_COLD void parse_policy(std::string_view text, Settings& settings) {
     }
 }
 
+// The names of system tracers, separated by commas. One that is not known is reported.
+SP_DETAIL_COLD void parse_probes(std::string_view text, Settings& settings) {
+    for (;;) {
+        const auto comma = text.find(',');
+        const auto name = trim(part(text, 0, comma));
+        if (name == "lttng") {
+            settings.lttng = true;
+        } else if (!name.empty()) {
+            Text<400> line;
+            line.add("SILVERPOINT_PROBES: '").add(name.data(), name.size() < 100 ? name.size() : 100);
+            warn(line.add("' is ignored: expected lttng").c_str());
+        }
+        if (comma == std::string_view::npos) return;
+        text = part(text, comma + 1);
+    }
+}
+
 SP_DETAIL_COLD Settings read_settings() {
     Settings settings;
     if (const char* filter = environment("SILVERPOINT_FILTER")) {
@@ -129,6 +147,8 @@ SP_DETAIL_COLD Settings read_settings() {
     if (const char* most = environment("SILVERPOINT_BLOCK_MAX"))
         settings.block_max_ms = parse_milliseconds(most, settings.block_max_ms);
     if (const char* policy = environment("SILVERPOINT_POLICY")) parse_policy(policy, settings);
+    const char* probes = settings.off ? nullptr : environment("SILVERPOINT_PROBES");
+    if (probes != nullptr) parse_probes(probes, settings);
     return settings;
 }
 

@@ -20,12 +20,14 @@ SP_DETAIL_BEGIN
 using StateByte = std::atomic<std::uint8_t>;
 inline constinit const StateByte kUnregistered{0x80};
 inline constinit const StateByte kOff{0};
+// Of every located site while a system tracer is asked for: its own byte is read behind it (probe.hpp).
+inline constinit const StateByte kProbed{kProbedBit};
 
 struct Site {
     // The state byte: 0 off, bit 0 record. Its address changes from kUnregistered to one in the session.
     std::atomic<const StateByte*> state{&kUnregistered};
     // The first word of the site's records: id << 32 | size, the latter 0 where it varies. 0 until the site
-    // is complete.
+    // is complete, and while a system tracer may want its records.
     std::atomic<std::uint64_t> head{0};
     std::uint32_t line;
     Level level;
@@ -37,6 +39,8 @@ struct Site {
     const char* file;
     std::atomic<const char*> function{nullptr};
     std::atomic<const char*> category{nullptr};
+    // The head, once the site is complete.
+    std::atomic<std::uint64_t> whole{0};
 
     constexpr Site(Level the_level, const char* the_file, std::uint32_t the_line)
         : line(the_line), level(the_level), file(the_file) {}
@@ -57,8 +61,12 @@ struct Site {
 
     // States other than off and on: unregistered, or with bits that are not ours.
     bool is_on_otherwise(std::uint8_t value, const char* the_function, const char* the_category) {
-        return (value & 0x80) != 0 ? locate(the_function, the_category) : (value & 1) != 0;
+        if ((value & 0x80) != 0) return locate(the_function, the_category);
+        return value == kProbedBit ? is_on_or_probed() : (value & 1) != 0;
     }
+    // Of a located site: whether it records into the ring; the same, or a system tracer wants its record.
+    bool records() const;
+    bool is_on_or_probed();
     bool locate(const char* the_function, const char* the_category);
     // Its entry in the session, made if there is none; kNoMemory or kNoRoom.
     std::uint32_t enter(const char* the_function, const char* the_category);
@@ -68,7 +76,7 @@ struct Site {
                   std::uint32_t size);
 
     std::uint32_t id() const {
-        return static_cast<std::uint32_t>(head.load(std::memory_order_relaxed) >> 32);
+        return static_cast<std::uint32_t>(whole.load(std::memory_order_relaxed) >> 32);
     }
 };
 
@@ -167,7 +175,7 @@ struct SiteEntry {
     Word body_at;
     Word zero;
     Long hash;
-    Long zero2;
+    Long probe;  // probe_event
 };
 
 inline SiteEntry& site_entry(std::uint32_t number) {
@@ -334,6 +342,29 @@ SP_DETAIL_COLD void evaluate(const Site& site, std::uint32_t entry) {
 inline const StateByte* state_of(std::uint32_t entry) {
     return reinterpret_cast<const StateByte*>(session.control + session.states_at + entry);
 }
+// What a located site points to.
+inline const StateByte* state_for(std::uint32_t entry) {
+    return probes_wanted() ? &kProbed : state_of(entry);
+}
+
+inline bool Site::records() const {
+    const std::uint32_t number = entry.load(std::memory_order_relaxed);
+    return number < session.sites_cap && (state_of(number)->load(std::memory_order_relaxed) & 1) != 0;
+}
+
+// Also decides the way of the record: without a head it takes the cold path of a first one (probe_record.hpp).
+// Another thread may decide otherwise meanwhile, if a tracer or a directive has just changed: either is right.
+SP_DETAIL_COLD bool Site::is_on_or_probed() {
+    // In a forked child: the parent goes on making events, in its own memory.
+    if (!session.is_ready() && !ensure_session()) return false;
+    const bool is_on = records();
+    const std::uint64_t known = whole.load(std::memory_order_acquire);
+    const ProbeEvent* const event = probe_event(entry.load(std::memory_order_relaxed));
+    const bool is_wanted = event != nullptr ? event->is_any_wanted() : known == 0;
+    const std::uint64_t now = is_on && !is_wanted ? known : 0;
+    if (head.load(std::memory_order_relaxed) != now) head.store(now, std::memory_order_release);
+    return is_on || is_wanted;
+}
 
 SP_DETAIL_COLD std::uint32_t Site::enter(const char* the_function, const char* the_category) {
     function.store(the_function, std::memory_order_relaxed);
@@ -344,7 +375,7 @@ SP_DETAIL_COLD std::uint32_t Site::enter(const char* the_function, const char* t
     if (number == kNoMemory || number == kNoRoom) return number;
     evaluate(*this, number);
     entry.store(number, std::memory_order_relaxed);
-    state.store(state_of(number), std::memory_order_release);
+    state.store(state_for(number), std::memory_order_release);
     return number;
 }
 
@@ -367,6 +398,7 @@ SP_DETAIL_COLD bool Site::locate(const char* the_function, const char* the_categ
         }
         return false;
     }
+    if (probes_wanted()) return is_on_or_probed();
     return (state_of(number)->load(std::memory_order_relaxed) & 1) != 0;
 }
 
@@ -378,7 +410,10 @@ SP_DETAIL_COLD bool Site::complete(Kind kind, std::string_view names, std::strin
     const Description body(*this, kind, false, names, text, signature);
     if (body.size() == 0) return false;
     const auto finish = [&](std::uint32_t at) {
-        head.store(std::uint64_t{at + kFirstSite} << 32 | size, std::memory_order_release);
+        const std::uint64_t made = std::uint64_t{at + kFirstSite} << 32 | size;
+        whole.store(made, std::memory_order_release);
+        if (probes_wanted()) return wake_probes();
+        head.store(made, std::memory_order_release);
     };
     SiteEntry& known = site_entry(number);
     std::uint32_t none = 0;
@@ -405,7 +440,7 @@ SP_DETAIL_COLD bool Site::complete(Kind kind, std::string_view names, std::strin
     evaluate(*this, other);
     entry.store(other, std::memory_order_relaxed);
     finish(other);
-    state.store(state_of(other), std::memory_order_release);
+    state.store(state_for(other), std::memory_order_release);
     return true;
 }
 

@@ -39,6 +39,7 @@ SP_DETAIL_HOT std::uint64_t record_scope(Site& site, const char* pretty) {
     if (head == 0) [[unlikely]] {
         head = complete_scope(site, pretty);
         if (head == 0) return 0;
+        if ((head & kProbedHead) != 0) return record_slowly<>(nullptr, head, site);
     }
     return record_captured(head, site);
 }
@@ -51,6 +52,13 @@ struct AsyncSite {
     constexpr AsyncSite(Level level, const char* file, std::uint32_t line)
         : begin(level, file, line), end(level, file, line) {}
 };
+
+// The end of an async span whose site is complete.
+SP_DETAIL_HOT void record_async_end(Site& site, std::uint64_t id) {
+    if (site.state_byte() == kProbedBit) [[unlikely]]
+        if (!site.is_on_or_probed()) return;
+    record(site, Kind::kAsyncEnd, {}, {}, id);
+}
 
 // Prepares the end's site, so that the end needs only an id.
 SP_DETAIL_COLD bool complete_end(AsyncSite& site, std::string_view name) {
@@ -86,8 +94,7 @@ class SP_DETAIL_VISIBLE AsyncSpan {
     // Ends it now; does nothing if it has ended, was moved from, or was off.
     SP_DETAIL_OWN void end() {
         auto* site = static_cast<detail::Site*>(std::exchange(end_, nullptr));
-        if (site != nullptr)
-            detail::record_captured(site->head.load(std::memory_order_relaxed), *site, std::exchange(id_, 0));
+        if (site != nullptr) detail::record_async_end(*site, std::exchange(id_, 0));
     }
     // Its id, for SP_ASYNC_INSTANT, SP_LINK and messages to other processes; 0 when it is not open.
     SP_DETAIL_OWN std::uint64_t id() const { return id_; }
@@ -143,7 +150,7 @@ class SP_DETAIL_VISIBLE AsyncSpan {
                                                 name, "id" __VA_OPT__(", " #__VA_ARGS__),                   \
                                                 SP_DETAIL_GIVEN(sp_id_ __VA_OPT__(, ) __VA_ARGS__)) == 0)   \
             return {};                                                                                      \
-        if (sp_sites_->end.head.load(::std::memory_order_relaxed) == 0 &&                                   \
+        if (sp_sites_->end.whole.load(::std::memory_order_relaxed) == 0 &&                                  \
             !::silverpoint::detail::complete_end(*sp_sites_, name))                                         \
             return {};                                                                                      \
         return {sp_sites_->end, sp_id_};                                                                    \

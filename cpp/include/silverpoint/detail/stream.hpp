@@ -248,7 +248,7 @@ SP_DETAIL_COLD bool make_stream_text(StreamSite& site, StreamText& text, const T
 // moment. It does not wait long, since it may be a signal handler's within the first.
 SP_DETAIL_COLD bool begin_stream(StreamSite& site, StreamText& text, const TextPiece* pieces,
                                  std::size_t count) {
-    if (site.site.head.load(std::memory_order_acquire) == 0) {
+    if (site.site.whole.load(std::memory_order_acquire) == 0) {
         if (!make_stream_text(site, text, pieces, count)) return false;
         const auto self = static_cast<std::uint32_t>(getpid());
         std::uint32_t claimer = site.claimed.load(std::memory_order_acquire);
@@ -260,9 +260,9 @@ SP_DETAIL_COLD bool begin_stream(StreamSite& site, StreamText& text, const TextP
                     site.literals[number++].store(piece->literal, std::memory_order_relaxed);
             return true;
         }
-        for (int i = 0; i < 1000 && site.site.head.load(std::memory_order_acquire) == 0; ++i)
+        for (int i = 0; i < 1000 && site.site.whole.load(std::memory_order_acquire) == 0; ++i)
             pause_processor();
-        if (site.site.head.load(std::memory_order_acquire) == 0) return false;
+        if (site.site.whole.load(std::memory_order_acquire) == 0) return false;
     }
     unsigned number = 0;
     for (const TextPiece* piece = pieces; piece != pieces + count; ++piece)
@@ -281,7 +281,7 @@ SP_DETAIL_COLD void record_unusual_stream(StreamSite& site, typename Passed<Piec
     if (begin_stream(site, text, all, sizeof...(Pieces))) {
         Emit<false>{site.site, text.text(), 0}.template go<sizeof...(Pieces)>(pieces...);
         // There was no room for it: the next record tries again.
-        if (site.site.head.load(std::memory_order_relaxed) == 0)
+        if (site.site.whole.load(std::memory_order_relaxed) == 0)
             site.claimed.store(0, std::memory_order_release);
         return;
     }

@@ -1,0 +1,68 @@
+// System tracers that get an event from a tracepoint itself, beside or instead of its record (LTTng-UST).
+//
+//   state byte: kProbed ─▶ Site::is_on_or_probed ─┬─ a tracer wants it: no head ─▶ record_probed
+//                                                 └─ none does: as the directives say
+//
+// Only a program that was started with SILVERPOINT_PROBES has this: its located sites point to kProbed
+// instead of their bytes in shared memory. So other programs pay nothing. A record for a tracer takes the cold
+// path of a first record, since its site has no head then: that path has all arguments.
+//
+// A tracer knows an event from the first execution of its tracepoint on: the types of the arguments are not
+// known before. So that execution evaluates the arguments, even if nothing wants them.
+#pragma once
+
+#include <dlfcn.h>
+
+#include "probe_event.hpp"
+#include "process.hpp"
+
+SP_DETAIL_BEGIN
+
+// The event of an entry; null: there is none, or not yet.
+SP_DETAIL_HOT const ProbeEvent* probe_event(std::uint32_t entry) {
+    if (entry >= session.sites_cap) return nullptr;
+    const std::uint64_t at = session.longword(session.sites_at + std::size_t{entry} * kSiteEntry + 24)
+                                 .load(std::memory_order_acquire);
+    const auto* event = reinterpret_cast<const ProbeEvent*>(at);
+    return event != nullptr && event->magic == ProbeEvent::kMagic ? event : nullptr;
+}
+
+// A site is complete: the library looks for it.
+SP_DETAIL_COLD void wake_probes() {
+    session.word(at::kProbesWake).fetch_add(1, std::memory_order_release);
+    futex_wake(&session.word(at::kProbesWake));
+}
+
+// From the C library, if the program has them: with older ones a program that needs none need not link them.
+[[gnu::weakref("dlopen"), gnu::unused]] static void* weak_dlopen(const char*, int);
+[[gnu::weakref("dlsym"), gnu::unused]] static void* weak_dlsym(void*, const char*);
+[[gnu::weakref("dlerror"), gnu::unused]] static char* weak_dlerror();
+
+// Loads the library that makes events of sites, and gives it the session. In a forked child it is loaded.
+inline void start_probes() {
+    const SystemGuard guard;
+    static constinit std::atomic<StartProbes> known{nullptr};
+    StartProbes start = known.load(std::memory_order_acquire);
+    if (start == nullptr) {
+        const char* const named = environment("SILVERPOINT_LTTNG_LIBRARY");
+        const char* const name = named != nullptr && *named != 0 ? named : "libsilverpoint_lttng.so.0";
+        const char* why = "the program is linked statically";
+        if (&weak_dlopen != nullptr && &weak_dlsym != nullptr && &weak_dlerror != nullptr) {
+            void* const library = weak_dlopen(name, RTLD_NOW | RTLD_LOCAL);
+            if (library != nullptr)
+                start = reinterpret_cast<StartProbes>(weak_dlsym(library, "silverpoint_start_lttng"));
+            why = start == nullptr ? weak_dlerror() : "";
+        }
+        if (start == nullptr) {
+            probes_asked.store(0, std::memory_order_relaxed);
+            Text<600> line;
+            line.add("SILVERPOINT_PROBES=lttng: LTTng gets no events: ").add(why == nullptr ? name : why);
+            line.add("; install libsilverpoint_lttng, or name its file in SILVERPOINT_LTTNG_LIBRARY");
+            return warn(line.c_str());
+        }
+        known.store(start, std::memory_order_release);
+    }
+    start(session.control, session.control_size);
+}
+
+SP_DETAIL_END

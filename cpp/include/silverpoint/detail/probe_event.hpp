@@ -1,0 +1,30 @@
+// What sites and the libraries of system tracers have in common (spec/wire.md, section 3.7).
+#pragma once
+
+#include "config.hpp"
+
+SP_DETAIL_BEGIN
+
+// An event of a tracer. It lies in the memory of the process for ever, its address in the site's entry in the
+// session: all copies and languages use it.
+struct ProbeEvent {
+    static constexpr std::uint64_t kMagic = 0x3145424F52505053;  // "SPPROBE1"
+    std::uint64_t magic;
+    // Not 0: a tracer wants it.
+    const int* state;
+    // `bytes`: arguments as in a record; `is_cut`: it would be marked as truncated; `caller`: an address in the
+    // program.
+    void (*write)(const ProbeEvent* event, const unsigned char* bytes, std::size_t size, bool is_cut,
+                  void* caller);
+    // Of a span: its end, with the duration in ns (u64); else null.
+    const ProbeEvent* end;
+
+    bool is_wanted() const { return __atomic_load_n(state, __ATOMIC_RELAXED) != 0; }
+    bool is_any_wanted() const { return is_wanted() || (end != nullptr && end->is_wanted()); }
+};
+
+// The function of such a library: it gets the mapped control file of the session. Safe in a signal handler,
+// but for the first call of a process.
+using StartProbes = void (*)(char* control, std::size_t size);
+
+SP_DETAIL_END

@@ -1,0 +1,169 @@
+// An event of LTTng for a site: what LTTng keeps of it, and how it is written.
+#pragma once
+
+#include <silverpoint/detail/probe_event.hpp>
+
+#include "fields.hpp"
+#include "payload.hpp"
+#include "tracer.hpp"
+
+namespace silverpoint::lttng {
+
+// Everything that LTTng keeps pointers to, but the fields. It is never freed.
+struct SiteEvent {
+    ProbeEvent shared{};
+    const char* signature = "";
+    bool is_direct = true;
+    int level = 0;
+    const int* level_at = &level;
+    const char* uri = "";
+    EventClass event_class;
+    EventDesc desc;
+    const EventDesc* descs[1] = {&desc};
+    ProbeDesc probe;
+    Tracepoint tracepoint;
+    Tracepoint* tracepoints[1] = {&tracepoint};
+};
+
+// What reaches a probe of an event.
+struct Given {
+    const SiteEvent* event;
+    const char* bytes;
+    std::size_t size;
+    void* caller;
+};
+
+// What filters see: eight bytes of each number; of a sequence its length and address.
+inline void fill_stack(const Given& given, char* to) {
+    Input in(reinterpret_cast<const unsigned char*>(given.bytes), given.size);
+    std::uint64_t last = 0;
+    const auto put = [&to](const auto& value) {
+        static_assert(sizeof value == 8);
+        std::memcpy(to, &value, 8);
+        to += 8;
+    };
+    const EventClass& event_class = given.event->event_class;
+    for (std::size_t i = 0; i < event_class.count; ++i) {
+        const Field& field = *event_class.fields[i];
+        const TypeCommon* type = field.type;
+        if (type->type == Type::kEnum) type = reinterpret_cast<const TypeEnum*>(type)->container;
+        if (type->type == Type::kInteger) {
+            const auto& integer = *reinterpret_cast<const TypeInteger*>(type);
+            const unsigned size = integer.bits / 8;
+            last = integer.is_signed ? static_cast<std::uint64_t>(in.signed_number(size)) : in.unsigned_number(size);
+            if (!field.no_filter) put(last);
+        } else if (type->type == Type::kFloat) {
+            const bool is_wide = reinterpret_cast<const TypeFloat*>(type)->mantissa_bits == 53;
+            put(is_wide ? in.get<double>() : static_cast<double>(in.get<float>()));
+        } else {
+            const bool is_array = type->type == Type::kArray;
+            const TypeCommon* const element = is_array ? reinterpret_cast<const TypeArray*>(type)->element
+                                                       : reinterpret_cast<const TypeSequence*>(type)->element;
+            const std::uint64_t count = is_array ? reinterpret_cast<const TypeArray*>(type)->length : last;
+            put(count);
+            put(in.take(static_cast<std::size_t>(count) * (reinterpret_cast<const TypeInteger*>(element)->bits / 8)));
+        }
+    }
+}
+
+template <class T>
+T load(const T& value) {
+    return __atomic_load_n(&value, __ATOMIC_RELAXED);
+}
+
+// LTTng calls it for each of its events that is enabled and has this tracepoint.
+inline void write_one(const Event* event, const Given* given) {
+    if (event->type == EventType::kRecorder) {
+        const Channel& channel = *static_cast<const Recorder*>(event->child)->buffer->parent;
+        if (load(channel.session->active) == 0 || load(channel.enabled) == 0) return;
+    }
+    if (load(event->enabled) == 0) return;
+    ProbeContext probe;
+    probe.caller = given->caller;
+    char stack[16 * FieldList::kMost];  // written only if it is needed
+    bool is_filled = false;
+    if (load(event->eval_filter) != 0) {
+        fill_stack(*given, stack);
+        is_filled = true;
+        if (event->run_filter(event, stack, &probe, nullptr) != 0) return;
+    }
+    if (event->type == EventType::kRecorder) {
+        auto* const recorder = static_cast<Recorder*>(event->child);
+        const BufferOps& ops = *recorder->buffer->ops;
+        RingContext ring;
+        ring.client = recorder;
+        ring.size = given->size;
+        ring.probe = &probe;
+        if (ops.reserve(&ring) < 0) return;
+        ops.write(&ring, given->bytes, given->size, 1);
+        ops.commit(&ring);
+    } else if (event->type == EventType::kNotifier) {
+        const auto* const notifier = static_cast<const Notifier*>(event->child);
+        NotificationContext context;
+        context.eval_capture = load(notifier->eval_capture);
+        if (!is_filled && context.eval_capture != 0) fill_stack(*given, stack);
+        notifier->send(notifier, stack, &probe, &context);
+    }
+}
+
+[[gnu::noinline]] inline void write_given(const Given& given) {
+    tracer.lock();
+    const auto* probe = static_cast<const TracepointProbe*>(tracer.dereference(given.event->tracepoint.probes));
+    for (; probe != nullptr && probe->function != nullptr; ++probe)
+        reinterpret_cast<void (*)(void*, const Given*)>(probe->function)(probe->data, &given);
+    tracer.unlock();
+}
+
+[[gnu::noinline]] inline void write_converted(const SiteEvent& event, const unsigned char* bytes, std::size_t size,
+                                              void* caller) {
+    Output out;
+    Input in(bytes, size);
+    for (Signature of(event.signature); !of.is_at_end();) put_payload(out, of, in, true);
+    if (out.is_whole()) write_given({&event, out.bytes(), out.size(), caller});
+}
+
+// ProbeEvent::write.
+inline void write_event(const ProbeEvent* shared, const unsigned char* bytes, std::size_t size, bool is_cut,
+                        void* caller) {
+    const auto& event = *reinterpret_cast<const SiteEvent*>(shared);
+    if (event.is_direct && !is_cut) return write_given({&event, reinterpret_cast<const char*>(bytes), size, caller});
+    write_converted(event, bytes, size, caller);
+}
+
+// Registers an event; null: there is no memory for it, or it has too many fields.
+inline SiteEvent* make_event(const char* provider, const char* name, std::string_view signature,
+                             std::string_view names, int level, const char* uri) {
+    SiteEvent* const made = ::new (keep_memory(sizeof(SiteEvent))) SiteEvent;
+    if (made == nullptr) return nullptr;
+    const FieldList list(signature, names, &made->probe);
+    auto* const fields = static_cast<const Field**>(keep_memory((list.count() + 1) * sizeof(Field*)));
+    if (list.is_broken() || fields == nullptr) return nullptr;
+    std::memcpy(fields, list.fields(), list.count() * sizeof(Field*));
+    made->signature = keep_text(signature);
+    made->is_direct = list.is_direct();
+    made->level = level;
+    made->uri = uri;
+    made->event_class.fields = fields;
+    made->event_class.count = list.count();
+    made->event_class.callback = reinterpret_cast<void (*)()>(&write_one);
+    // LTTng compares it, when it brings tracepoints and events together.
+    made->event_class.signature = made->signature;
+    made->event_class.probe = &made->probe;
+    made->desc.name = name;
+    made->desc.probe = &made->probe;
+    made->desc.event_class = &made->event_class;
+    made->desc.level = &made->level_at;
+    made->desc.uri = &made->uri;
+    made->probe.provider = provider;
+    made->probe.events = made->descs;
+    made->probe.count = 1;
+    made->tracepoint.provider = provider;
+    made->tracepoint.event = name;
+    made->tracepoint.signature = made->signature;
+    if (tracer.register_probe(&made->probe) == nullptr || tracer.register_tracepoints(made->tracepoints, 1) != 0)
+        return nullptr;
+    made->shared = {ProbeEvent::kMagic, &made->tracepoint.state, &write_event, nullptr};
+    return made;
+}
+
+}  // namespace silverpoint::lttng
