@@ -21,8 +21,8 @@ struct Body {
 };
 
 static_assert(sizeof(EveryWhile) == sizeof(std::uint64_t));
-static_assert(sizeof(Site) == 56 && offsetof(Site, head) == 8 && offsetof(Site, line) == 16 &&
-              offsetof(Site, level) == 20 && offsetof(Site, language) == 21 &&
+static_assert(sizeof(Site) == 64 && offsetof(Site, whole) == 56 && offsetof(Site, head) == 8 &&
+              offsetof(Site, line) == 16 && offsetof(Site, level) == 20 && offsetof(Site, language) == 21 &&
               offsetof(Site, bounded) == 22 && offsetof(Site, entry) == 24 && offsetof(Site, file) == 32 &&
               offsetof(Site, function) == 40 && offsetof(Site, category) == 48);
 static_assert(offsetof(Lane, cur) == 8 && offsetof(Lane, limit) == 16 && offsetof(Lane, delta) == 24 &&
@@ -175,11 +175,16 @@ const unsigned char sp_c_unregistered = 0x80;
         });
         __atomic_store_n(&site->bounded, flags, __ATOMIC_RELAXED);
     }
-    return site->is_on_otherwise(state, function, category);
+    return site->is_wanted_otherwise(state, function, category);
 }
 
 // Completes a site at its first recording; its head, 0 when there is no room for another site.
 [[gnu::visibility("hidden")]] std::uint64_t sp_c_complete(Site* site, const Body* body) {
+    const auto marked = [body, site](std::uint64_t head) {
+        if (!site->is_probed.load(std::memory_order_relaxed)) return head;
+        return head | kProbedHead | (Kind{body->kind} == Kind::kSpan ? kProbedSpanHead : 0);
+    };
+    if (const std::uint64_t whole = site->whole.load(std::memory_order_acquire)) return marked(whole);
     Letters signature;
     for (const char* code = body->codes; *code != 0; ++code) {
         if (code == body->codes && body->unit[0] != 0) {
@@ -201,13 +206,42 @@ const unsigned char sp_c_unregistered = 0x80;
         count_session_loss(Cause::kNoSite);
         return 0;
     }
-    return site->head.load(std::memory_order_relaxed);
+    return marked(site->whole.load(std::memory_order_relaxed));
+}
+
+[[gnu::visibility("hidden")]] std::uint64_t sp_c_record_slowly(Lane*, std::uint64_t, const Site*,
+                                                               const Argument*, unsigned);
+
+// As record_probed (silverpoint/detail/probe_record.hpp).
+static std::uint64_t record_probed_arguments(std::uint64_t head, const Site* site, const Argument* arguments,
+                                             unsigned count) {
+    const ProbeEvent* const event = probe_event(site->entry.load(std::memory_order_relaxed));
+    const bool is_span = (head & kProbedSpanHead) != 0;
+    const std::uint64_t began = is_span ? session.now() : 1;
+    std::size_t size = 0;
+    for (unsigned i = 0; i < count; ++i) size += arguments[i].size();
+    if (event != nullptr && event->is_wanted() && size <= kRecordMax) {
+        Scratch scratch;
+        if (char* const out = scratch.fit(scratch.begin(), size + 16)) {
+            bool cut = false;
+            put_all(out, arguments, count, kRecordMax, cut);
+            const ErrnoGuard guard;
+            event->write(event, reinterpret_cast<const unsigned char*>(out), size, cut,
+                         __builtin_return_address(0));
+        }
+    }
+    std::uint64_t ticks = 0;
+    if (site->records())
+        ticks = sp_c_record_slowly(nullptr, head & ~(kProbedHead | kProbedSpanHead), site, arguments, count);
+    if (!is_span) return ticks != 0 ? ticks : began;
+    return kProbedSpan | (ticks != 0 ? kRecordedSpan | ticks : began);
 }
 
 // A record that does not fit before the limit, or whose lane is not ready; 0 when it is lost.
 [[gnu::visibility("hidden")]] std::uint64_t sp_c_record_slowly(Lane* entered, std::uint64_t head,
                                                                const Site* site, const Argument* arguments,
                                                                unsigned count) {
+    if ((head & kProbedHead) != 0) return record_probed_arguments(head, site, arguments, count);
     std::size_t fixed = 16, blocks = 0, exact = 16;
     for (unsigned i = 0; i < count; ++i) {
         exact += arguments[i].size();
@@ -247,6 +281,10 @@ const unsigned char sp_c_unregistered = 0x80;
         return 0;
     }
     return put_record(found, head, arguments, count, share);
+}
+
+[[gnu::visibility("hidden")]] void sp_c_end_probed_span(Site* site, std::uint64_t ticks, std::uint64_t head) {
+    end_probed_span(*site, ticks, head);
 }
 
 [[gnu::visibility("hidden")]] void sp_c_measure_bounded(const char* text, Argument* arguments,

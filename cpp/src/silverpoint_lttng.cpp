@@ -90,7 +90,8 @@ class Registrar {
         }
         if (stage_.load() != kOpen) return;
         std::uint32_t seen;
-        while ((seen = has_session_.load(std::memory_order_acquire)) != 2) futex_wait(&has_session_, seen, kPause);
+        while ((seen = has_session_.load(std::memory_order_acquire)) != 2)
+            futex_wait(&has_session_, seen, kPause);
         for (;;) {
             std::atomic<std::uint32_t>& wake = control_.word(at::kProbesWake);
             const std::uint32_t value = wake.load(std::memory_order_acquire);
@@ -124,7 +125,8 @@ class Registrar {
                 }
                 if (events_[number] == nullptr) events_[number] = make(number);
                 if (events_[number] != failed())
-                    published.store(reinterpret_cast<std::uintptr_t>(events_[number]), std::memory_order_release);
+                    published.store(reinterpret_cast<std::uintptr_t>(events_[number]),
+                                    std::memory_order_release);
                 pthread_mutex_unlock(&mutex_);
             }
             if (is_prefix) done_ = number + 1;
@@ -142,7 +144,8 @@ class Registrar {
         const int level = level_of_site(site.level);
         const FullName name(site, ending_of(site.kind));
         SiteEvent* const event =
-            name ? make_event(name.provider, name.name, site.signature, site.names, level, kept_uri) : nullptr;
+            name ? make_event(name.provider, name.name, site.signature, site.names, level, kept_uri)
+                 : nullptr;
         if (event == nullptr) return failed();
         if (site.kind == Kind::kSpan) {
             const FullName end(site, "_exit");
@@ -153,7 +156,8 @@ class Registrar {
         return event;
     }
 
-    // The thread does not register meanwhile. Without liblttng-ust-fork, which wraps fork, LTTng is told here.
+    // The thread does not register meanwhile. Without liblttng-ust-fork, which wraps fork, LTTng is told
+    // here.
     void before_fork() {
         pthread_mutex_lock(&mutex_);
         if (tracer.before_fork != nullptr && stage_.load() == kOpen) tracer.before_fork(&before_);

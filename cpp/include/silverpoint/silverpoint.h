@@ -97,7 +97,7 @@ __attribute__((format(printf, 1, 2), unused)) static inline void sp_c_check(cons
 #    define SP_C_ON(level, kind, flags, category, names, text, statement)                                  \
         if ((level) >= SP_MIN_LEVEL) {                                                                     \
             static struct sp_c_site sp_place_ = {&sp_c_unregistered, 0,        __LINE__, (level), 3, 0, 0, \
-                                                 0xFFFFFFFF,         __FILE__, 0,        0};               \
+                                                 0xFFFFFFFF,         __FILE__, 0,        0,       0};      \
             struct sp_c_site* sp_site_ = &sp_place_;                                                       \
             const unsigned char sp_state_ = sp_c_state(sp_site_);                                          \
             SP_C_LIST_SITE(SP_C_LISTED_HEAD(kind, level, flags), category, names, text);                   \

@@ -88,7 +88,7 @@
             } else {                                                                                        \
                 list;                                                                                       \
                 if (::silverpoint::detail::place_at<::silverpoint::detail::place>(sp_place_)                \
-                        .member.is_on_otherwise(sp_state_, __PRETTY_FUNCTION__, category))                  \
+                        .member.is_wanted_otherwise(sp_state_, __PRETTY_FUNCTION__, category))              \
                     sp_found_ = sp_place_;                                                                  \
             }                                                                                               \
         }                                                                                                   \

@@ -188,7 +188,8 @@ static_assert(sizeof(EventClass) == 48 && sizeof(EventDesc) == 48 && sizeof(Prob
 static_assert(sizeof(Tracepoint) == 56 && offsetof(Tracepoint, state) == 24);
 static_assert(offsetof(Event, enabled) == 32 && offsetof(Event, run_filter) == 40);
 static_assert(sizeof(RingContext) == 48 && offsetof(BufferOps, reserve) == 16);
-static_assert(offsetof(Channel, session) == 40 && offsetof(Buffer, ops) == 24 && offsetof(Notifier, send) == 32);
+static_assert(offsetof(Channel, session) == 40 && offsetof(Buffer, ops) == 24 &&
+              offsetof(Notifier, send) == 32);
 #endif
 
 }  // namespace silverpoint::lttng

@@ -50,7 +50,8 @@ inline void fill_stack(const Given& given, char* to) {
         if (type->type == Type::kInteger) {
             const auto& integer = *reinterpret_cast<const TypeInteger*>(type);
             const unsigned size = integer.bits / 8;
-            last = integer.is_signed ? static_cast<std::uint64_t>(in.signed_number(size)) : in.unsigned_number(size);
+            last = integer.is_signed ? static_cast<std::uint64_t>(in.signed_number(size))
+                                     : in.unsigned_number(size);
             if (!field.no_filter) put(last);
         } else if (type->type == Type::kFloat) {
             const bool is_wide = reinterpret_cast<const TypeFloat*>(type)->mantissa_bits == 53;
@@ -61,7 +62,8 @@ inline void fill_stack(const Given& given, char* to) {
                                                        : reinterpret_cast<const TypeSequence*>(type)->element;
             const std::uint64_t count = is_array ? reinterpret_cast<const TypeArray*>(type)->length : last;
             put(count);
-            put(in.take(static_cast<std::size_t>(count) * (reinterpret_cast<const TypeInteger*>(element)->bits / 8)));
+            put(in.take(static_cast<std::size_t>(count) *
+                        (reinterpret_cast<const TypeInteger*>(element)->bits / 8)));
         }
     }
 }
@@ -108,14 +110,15 @@ inline void write_one(const Event* event, const Given* given) {
 
 [[gnu::noinline]] inline void write_given(const Given& given) {
     tracer.lock();
-    const auto* probe = static_cast<const TracepointProbe*>(tracer.dereference(given.event->tracepoint.probes));
+    const auto* probe =
+        static_cast<const TracepointProbe*>(tracer.dereference(given.event->tracepoint.probes));
     for (; probe != nullptr && probe->function != nullptr; ++probe)
         reinterpret_cast<void (*)(void*, const Given*)>(probe->function)(probe->data, &given);
     tracer.unlock();
 }
 
-[[gnu::noinline]] inline void write_converted(const SiteEvent& event, const unsigned char* bytes, std::size_t size,
-                                              void* caller) {
+[[gnu::noinline]] inline void write_converted(const SiteEvent& event, const unsigned char* bytes,
+                                              std::size_t size, void* caller) {
     Output out;
     Input in(bytes, size);
     for (Signature of(event.signature); !of.is_at_end();) put_payload(out, of, in, true);
@@ -126,7 +129,8 @@ inline void write_one(const Event* event, const Given* given) {
 inline void write_event(const ProbeEvent* shared, const unsigned char* bytes, std::size_t size, bool is_cut,
                         void* caller) {
     const auto& event = *reinterpret_cast<const SiteEvent*>(shared);
-    if (event.is_direct && !is_cut) return write_given({&event, reinterpret_cast<const char*>(bytes), size, caller});
+    if (event.is_direct && !is_cut)
+        return write_given({&event, reinterpret_cast<const char*>(bytes), size, caller});
     write_converted(event, bytes, size, caller);
 }
 
@@ -160,7 +164,8 @@ inline SiteEvent* make_event(const char* provider, const char* name, std::string
     made->tracepoint.provider = provider;
     made->tracepoint.event = name;
     made->tracepoint.signature = made->signature;
-    if (tracer.register_probe(&made->probe) == nullptr || tracer.register_tracepoints(made->tracepoints, 1) != 0)
+    if (tracer.register_probe(&made->probe) == nullptr ||
+        tracer.register_tracepoints(made->tracepoints, 1) != 0)
         return nullptr;
     made->shared = {ProbeEvent::kMagic, &made->tracepoint.state, &write_event, nullptr};
     return made;

@@ -1,16 +1,16 @@
 // The fields of an event, from a signature.
 //
-//   number, time, address          as it is packed
-//   text, bytes                    a sequence, as it is packed
-//   optional                       NAME_present (0 or 1), then the value, or zero
-//   sequence, array of numbers     a sequence, an array; floats as their bits: NAME_f32, NAME_f64
-//   record, tuple                  a field for each member: NAME_member, NAME_0
-//   enumeration                    an enumeration: number and label
-//   everything else                text: a character, a UUID, a wide integer; JSON of maps, variants and
-//                                  sequences of what is not a number
+// - A number, time or address is a number, as it is packed. Text and bytes are sequences, as they are packed.
+// - An optional is NAME_present (0 or 1), then the value, or zero.
+// - A sequence or array of numbers is one, too. Floats are their bits: NAME_f32, NAME_f64.
+// - A record or tuple is a field for each member: NAME_member, NAME_0.
+// - An enumeration is one: number and label.
+// - Everything else is text: a character, a UUID, a wide integer. Maps, variants and other sequences are
+// JSON.
 #pragma once
 
 #include <silverpoint/detail/arena.hpp>
+
 #include "abi.hpp"
 #include "signature.hpp"
 
@@ -40,7 +40,8 @@ class FieldList {
         for (unsigned number = 0; !of.is_at_end(); ++number) {
             Name name;
             const std::string_view given = part(names, 0, names.find('\n'));
-            if (!names.empty()) names.remove_prefix(given.size() == names.size() ? given.size() : given.size() + 1);
+            if (!names.empty())
+                names.remove_prefix(given.size() == names.size() ? given.size() : given.size() + 1);
             if (given.empty()) {
                 name.add("arg").number(number);
             } else {
@@ -73,8 +74,8 @@ class FieldList {
         Name unique = name;
         for (unsigned number = 2; is_taken({unique.c_str(), unique.size()}); ++number)
             (unique = name).add("_").number(number);
-        const auto* const field =
-            keep(Field{.name = keep_text({unique.c_str(), unique.size()}), .type = type, .no_filter = no_filter});
+        const auto* const field = keep(
+            Field{.name = keep_text({unique.c_str(), unique.size()}), .type = type, .no_filter = no_filter});
         if (count_ == kMost || field == nullptr || type == nullptr) {
             is_broken_ = true;
         } else {
@@ -88,8 +89,8 @@ class FieldList {
     static const TypeCommon* plain(char code, bool is_hex) {
         if (code != 'f' && code != 'd')
             return integer(8 * plain_size(code), is_signed(code), is_hex || code == 'p' ? 16 : 10);
-        const auto* const type = keep(TypeFloat{.exponent_bits = code == 'f' ? 8u : 11u,
-                                                .mantissa_bits = code == 'f' ? 24u : 53u});
+        const auto* const type = keep(
+            TypeFloat{.exponent_bits = code == 'f' ? 8u : 11u, .mantissa_bits = code == 'f' ? 24u : 53u});
         return type == nullptr ? nullptr : &type->parent;
     }
     static const TypeCommon* element(char code, bool is_hex) {
@@ -102,8 +103,8 @@ class FieldList {
         length.add("_").add(name.c_str(), name.size()).add("_length");
         put(length, integer(32, false), true);
         if (is_broken_) return;
-        const auto* const type = keep(TypeSequence{
-            .length_name = fields_[count_ - 1]->name, .element = of, .encoding = encoding});
+        const auto* const type =
+            keep(TypeSequence{.length_name = fields_[count_ - 1]->name, .element = of, .encoding = encoding});
         put(name, type == nullptr ? nullptr : &type->parent);
     }
     void text(const Name& name) { sequence(name, integer(8, false), Encoding::kUtf8); }
@@ -152,7 +153,8 @@ class FieldList {
         auto* const kept = static_cast<const EnumEntry**>(keep_memory(count * sizeof(EnumEntry*)));
         Name type_name;
         add_name(type_name, enum_name.empty() ? std::string_view("enumeration") : enum_name);
-        EnumDesc desc{.name = keep_text({type_name.c_str(), type_name.size()}), .entries = kept, .count = count};
+        EnumDesc desc{
+            .name = keep_text({type_name.c_str(), type_name.size()}), .entries = kept, .count = count};
         desc.probe = probe_;
         auto* const kept_desc = kept == nullptr ? nullptr : keep(desc);
         if (kept_desc == nullptr) return put(name, container);
@@ -162,7 +164,11 @@ class FieldList {
     }
     // Bytes of what an enumeration is over.
     static unsigned unit_size(char code) {
-        return code == 'c' ? 1 : code == 'w' ? 2 : code == 'W' ? 4 : plain_size(code) == 0 ? 8 : plain_size(code);
+        return code == 'c'             ? 1
+               : code == 'w'           ? 2
+               : code == 'W'           ? 4
+               : plain_size(code) == 0 ? 8
+                                       : plain_size(code);
     }
     void add(Signature& of, const Name& name) {
         const bool is_hex = of.skip_metadata();
@@ -173,11 +179,19 @@ class FieldList {
             return put(name, plain(code, is_hex));
         }
         switch (code) {
-            case 'n': of.take(); return;
-            case 's': of.take(); return text(name);
-            case 'y': of.take(); return sequence(name, integer(8, false, 16), Encoding::kNone);
+            case 'n':
+                of.take();
+                return;
+            case 's':
+                of.take();
+                return text(name);
+            case 'y':
+                of.take();
+                return sequence(name, integer(8, false, 16), Encoding::kNone);
             case '[':
-            case '$': of.take(); return list(name, of, 0, false);
+            case '$':
+                of.take();
+                return list(name, of, 0, false);
             case '#': {
                 of.take();
                 const std::uint32_t count = of.number(':');
@@ -211,8 +225,13 @@ class FieldList {
                 of.take();
                 return;
             }
-            case 'e': of.take(); return enumeration(name, of);
-            default: is_direct_ = false; of.skip(); return text(name);
+            case 'e':
+                of.take();
+                return enumeration(name, of);
+            default:
+                is_direct_ = false;
+                of.skip();
+                return text(name);
         }
     }
 

@@ -43,10 +43,11 @@ class Input {
     }
     std::uint64_t unsigned_number(unsigned size) {
         std::uint64_t value = 0;
-        std::memcpy(&value, take(size), size);
+        if (size <= sizeof value) std::memcpy(&value, take(size), size);
         return value;
     }
     std::int64_t signed_number(unsigned size) {
+        if (size == 0 || size > 8) return 0;
         const unsigned shift = 64 - 8 * size;
         return static_cast<std::int64_t>(unsigned_number(size) << shift) >> shift;
     }
@@ -163,7 +164,8 @@ inline void put_item(Output& out, Input& in, unsigned depth = 40) {
         return;
     }
     switch (major) {
-        case 0: return out.decimal(count);
+        case 0:
+            return out.decimal(count);
         case 1:
             out.put('-');
             if (count == ~std::uint64_t{0}) return out.add("18446744073709551616");
@@ -204,7 +206,8 @@ inline void put_item(Output& out, Input& in, unsigned depth = 40) {
             }
             return put_item(out, in, depth - 1);
         }
-        default: break;
+        default:
+            break;
     }
     if (low == 20 || low == 21) return out.add(low == 20 ? "false" : "true");
     if (low == 26 || low == 27) {
@@ -221,9 +224,10 @@ inline void put_item(Output& out, Input& in, unsigned depth = 40) {
     if (low == 25) {
         const auto half = static_cast<unsigned>(count);
         const unsigned exponent = half >> 10 & 31, fraction = half & 1023;
-        double value = exponent == 0    ? fraction * 0x1p-24
-                       : exponent == 31 ? (fraction == 0 ? __builtin_inf() : __builtin_nan(""))
-                                        : (1024 + fraction) * __builtin_ldexp(1.0, static_cast<int>(exponent) - 25);
+        double value = exponent == 0 ? fraction * 0x1p-24
+                       : exponent == 31
+                           ? (fraction == 0 ? __builtin_inf() : __builtin_nan(""))
+                           : (1024 + fraction) * __builtin_ldexp(1.0, static_cast<int>(exponent) - 25);
         return put_float(out, (half & 0x8000) != 0 ? -value : value, 9);
     }
     out.add("null");
@@ -248,17 +252,24 @@ inline void put_json(Output& out, Signature& of, Input& in) {
     of.skip_metadata();
     const char code = of.take();
     switch (code) {
-        case 'b': return out.add(in.get<std::uint8_t>() != 0 ? "true" : "false");
-        case 'f': return put_float(out, in.get<float>(), 9);
-        case 'd': return put_float(out, in.get<double>(), 17);
+        case 'b':
+            return out.add(in.get<std::uint8_t>() != 0 ? "true" : "false");
+        case 'f':
+            return put_float(out, in.get<float>(), 9);
+        case 'd':
+            return put_float(out, in.get<double>(), 17);
         case 'o':
-        case 'O': return put_wide(out, in, code == 'o');
-        case 'n': return out.add("null");
+        case 'O':
+            return put_wide(out, in, code == 'o');
+        case 'n':
+            return out.add("null");
         case 'c':
         case 'w':
         case 'W':
             out.put('"');
-            put_escaped(out, static_cast<std::uint32_t>(in.unsigned_number(code == 'c' ? 1 : code == 'w' ? 2 : 4)));
+            put_escaped(out, static_cast<std::uint32_t>(in.unsigned_number(code == 'c'   ? 1
+                                                                           : code == 'w' ? 2
+                                                                                         : 4)));
             return out.put('"');
         case 's': {
             const std::uint32_t count = in.length(1);
@@ -291,7 +302,8 @@ inline void put_json(Output& out, Signature& of, Input& in) {
             of.skip();
             return out.add("null");
         case '[':
-        case '$': return put_json_list(out, of, in, in.length());
+        case '$':
+            return put_json_list(out, of, in, in.length());
         case '#': {
             const std::uint32_t count = of.number(':');
             return put_json_list(out, of, in, count);
@@ -306,7 +318,8 @@ inline void put_json(Output& out, Signature& of, Input& in) {
                 Signature key = pair;
                 key.skip_metadata();
                 const bool is_text = key.peek() == 's' || key.peek() == 'S' || key.peek() == 'Z' ||
-                                     key.peek() == 'c' || key.peek() == 'w' || key.peek() == 'W' || key.peek() == 'u';
+                                     key.peek() == 'c' || key.peek() == 'w' || key.peek() == 'W' ||
+                                     key.peek() == 'u';
                 if (!is_text) out.put('"');
                 put_json(out, again, in);
                 if (!is_text) out.put('"');
@@ -375,7 +388,8 @@ inline void put_json(Output& out, Signature& of, Input& in) {
             if (!is_found) out.add("null");
             return;
         }
-        default: break;
+        default:
+            break;
     }
     const unsigned size = plain_size(code);
     if (size == 0) return out.add("null");

@@ -53,13 +53,18 @@ inline void add_literal(EventName& out, std::string_view text, std::size_t most)
 
 inline const char* ending_of(Kind kind) {
     switch (kind) {
-        case Kind::kSpan: return "_entry";
+        case Kind::kSpan:
+            return "_entry";
         case Kind::kAsyncBegin:
-        case Kind::kFlowBegin: return "_begin";
+        case Kind::kFlowBegin:
+            return "_begin";
         case Kind::kAsyncEnd:
-        case Kind::kFlowEnd: return "_end";
-        case Kind::kFlowStep: return "_step";
-        default: return "";
+        case Kind::kFlowEnd:
+            return "_end";
+        case Kind::kFlowStep:
+            return "_step";
+        default:
+            return "";
     }
 }
 
@@ -112,7 +117,8 @@ struct FullName {
             tail.add(ending.data(), ending.size());
             if (attempt > 0 || site.text.empty()) {
                 std::string_view file = site.file;
-                if (const auto slash = file.rfind('/'); slash != std::string_view::npos) file = part(file, slash + 1);
+                if (const auto slash = file.rfind('/'); slash != std::string_view::npos)
+                    file = part(file, slash + 1);
                 tail.add("#");
                 add_literal(tail, file, 100);
                 tail.add(":").number(site.line);

@@ -24,7 +24,9 @@ inline void put_payload(Output& out, Signature& of, Input& in, bool is_there) {
         return plain(plain_size(code));
     }
     switch (code) {
-        case 'n': of.take(); return;
+        case 'n':
+            of.take();
+            return;
         case 's':
         case 'y':
             of.take();
@@ -44,12 +46,17 @@ inline void put_payload(Output& out, Signature& of, Input& in, bool is_there) {
         case 'W':
             of.take();
             return text([&] {
-                out.code_point(
-                    static_cast<std::uint32_t>(in.unsigned_number(code == 'c' ? 1 : code == 'w' ? 2 : 4)));
+                out.code_point(static_cast<std::uint32_t>(in.unsigned_number(code == 'c'   ? 1
+                                                                             : code == 'w' ? 2
+                                                                                           : 4)));
             });
         case 'o':
-        case 'O': of.take(); return text([&] { put_wide(out, in, code == 'o'); });
-        case 'u': of.take(); return text([&] { put_uuid(out, in); });
+        case 'O':
+            of.take();
+            return text([&] { put_wide(out, in, code == 'o'); });
+        case 'u':
+            of.take();
+            return text([&] { put_uuid(out, in); });
         case '[':
         case '$':
         case '#': {
@@ -91,9 +98,14 @@ inline void put_payload(Output& out, Signature& of, Input& in, bool is_there) {
             of.until('|');
             const char unit = of.take();
             of.until(';');
-            return plain(unit == 'c' ? 1 : unit == 'w' ? 2 : unit == 'W' ? 4 : plain_size(unit) == 0 ? 8 : plain_size(unit));
+            return plain(unit == 'c'             ? 1
+                         : unit == 'w'           ? 2
+                         : unit == 'W'           ? 4
+                         : plain_size(unit) == 0 ? 8
+                                                 : plain_size(unit));
         }
-        default: break;
+        default:
+            break;
     }
     text([&] {
         Signature again = of;

@@ -1,9 +1,8 @@
 // Reads a signature (spec/wire.md, section 10), for LTTng: what the site of a record has is well-formed.
 #pragma once
 
-#include <string_view>
-
 #include <silverpoint/detail/directives.hpp>
+#include <string_view>
 
 namespace silverpoint::lttng {
 
@@ -46,11 +45,18 @@ class Signature {
         switch (take()) {
             case '?':
             case '[':
-            case '$': return skip();
-            case '#': until(':'); return skip();
-            case '{': skip(); return skip();
-            case '(': return skip_until(')');
-            case '/': return skip_until('|');
+            case '$':
+                return skip();
+            case '#':
+                until(':');
+                return skip();
+            case '{':
+                skip();
+                return skip();
+            case '(':
+                return skip_until(')');
+            case '/':
+                return skip_until('|');
             case '<':
                 until('|');
                 while (!is_at_end() && peek() != '>') {
@@ -60,8 +66,11 @@ class Signature {
                 }
                 take();
                 return;
-            case 'e': until(';'); return;
-            default: return;
+            case 'e':
+                until(';');
+                return;
+            default:
+                return;
         }
     }
 
@@ -79,19 +88,24 @@ constexpr unsigned plain_size(char code) {
     switch (code) {
         case 'b':
         case 'a':
-        case 'A': return 1;
+        case 'A':
+            return 1;
         case 'h':
-        case 'H': return 2;
+        case 'H':
+            return 2;
         case 'i':
         case 'I':
-        case 'f': return 4;
+        case 'f':
+            return 4;
         case 'l':
         case 'L':
         case 'd':
         case 'p':
         case 't':
-        case 'T': return 8;
-        default: return 0;
+        case 'T':
+            return 8;
+        default:
+            return 0;
     }
 }
 constexpr bool is_signed(char code) {

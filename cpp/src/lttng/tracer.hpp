@@ -58,7 +58,10 @@ inline bool Tracer::open() {
     }
     if (missing == nullptr) return true;
     detail::Text<600> line;
-    line.add("SILVERPOINT_PROBES=lttng: LTTng gets no events: ").add(kName).add(" has no function ").add(missing);
+    line.add("SILVERPOINT_PROBES=lttng: LTTng gets no events: ")
+        .add(kName)
+        .add(" has no function ")
+        .add(missing);
     line.add("; versions 2.13 and later have it");
     detail::warn(line.c_str());
     return false;

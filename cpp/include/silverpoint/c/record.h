@@ -20,6 +20,7 @@ struct sp_c_site {
     unsigned char level, language, bounded, zero;
     uint32_t entry;
     const char *file, *function, *category;
+    uint64_t whole;
 };
 
 /* The rest of a site's description, needed at its first recording. */
@@ -56,11 +57,16 @@ bool sp_c_is_on_otherwise(struct sp_c_site* site, unsigned char state, const cha
 uint64_t sp_c_complete(struct sp_c_site* site, const struct sp_c_body* body) SP_C_OWN;
 uint64_t sp_c_record_slowly(struct sp_c_lane* entered, uint64_t head, const struct sp_c_site* site,
                             const struct sp_c_argument* arguments, unsigned count) SP_C_OWN;
+/* Ends a span that a system tracer may want. */
+void sp_c_end_probed_span(struct sp_c_site* site, uint64_t ticks, uint64_t head) SP_C_OWN;
 /* A record of a site whose text is not recorded as it stands (SP_C_REWRITTEN): `codes` as of sp_c_body. */
 uint64_t sp_c_record_rewritten(struct sp_c_site* site, const char* text, const char* codes,
                                const struct sp_c_argument* arguments, unsigned count, int error) SP_C_OWN;
 /* Measures texts whose conversions say how much of them is read at most (`%.4s`, `%.*s`). */
 void sp_c_measure_bounded(const char* text, struct sp_c_argument* arguments, unsigned count) SP_C_OWN;
+
+/* In a head: of a record that a system tracer may want, which the library makes. */
+#define SP_C_PROBED ((uint64_t)1 << 63)
 
 #define SP_C_KIND_LOG 0
 #define SP_C_KIND_EVENT 2
@@ -275,6 +281,12 @@ SP_C_HOT void sp_c_commit(struct sp_c_lane* lane, char* end) {
                     names, SP_C_FIRST(__VA_ARGS__), sp_codes_, unit, sp_varies_ ? 0 : (uint32_t)sp_size_,   \
                     (kind)};                                                                                \
                 sp_head_ = sp_c_complete(sp_site_, &sp_body_);                                              \
+                if ((sp_head_ & SP_C_PROBED) != 0) {                                                        \
+                    const struct sp_c_argument sp_all_[] = {SP_C_EACH(SP_C_LIST, __VA_ARGS__){0, 0, 0, 0}}; \
+                    sp_ticks_ = sp_c_record_slowly((struct sp_c_lane*)0, sp_head_, sp_site_, sp_all_,       \
+                                                   sizeof sp_all_ / sizeof sp_all_[0] - 1);                 \
+                    sp_head_ = 0;                                                                           \
+                }                                                                                           \
             }                                                                                               \
             if (SP_C_LIKELY(sp_head_ != 0)) {                                                               \
                 struct sp_c_lane* sp_lane_;                                                                 \
@@ -320,10 +332,13 @@ SP_C_HOT void sp_c_commit(struct sp_c_lane* lane, char* end) {
 
 /* Ends a span: a control record with its site and when it began. */
 SP_C_HOT void sp_c_span_end(const sp_span* span) {
-    if (span->ticks == 0) return;
     const uint64_t head = (uint64_t)3 << 32 | 32;
+    if ((int64_t)span->ticks <= 0) {
+        if (span->ticks != 0) sp_c_end_probed_span(span->site, span->ticks, head);
+        return;
+    }
     const struct sp_c_argument arguments[] = {
-        sp_c_of_uint((unsigned)(__atomic_load_n(&span->site->head, __ATOMIC_RELAXED) >> 32)),
+        sp_c_of_uint((unsigned)(__atomic_load_n(&span->site->whole, __ATOMIC_RELAXED) >> 32)),
         sp_c_of_ullong(span->ticks)};
     struct sp_c_lane* lane;
     char* at = sp_c_begin(&lane, 32);

@@ -115,7 +115,7 @@ SP_DETAIL_HOT bool record_call(CallSite& call, const char* category, Level level
     Site* site = site_of(call, category, level, at, kIsNeeded);
     if (site == nullptr) [[unlikely]]
         return kIsNeeded && count_as_lost();
-    if (site->is_on(at.function_name(), category)) record(*site, Kind::kLog, {}, text, args...);
+    if (site->is_wanted(at.function_name(), category)) record(*site, Kind::kLog, {}, text, args...);
     return true;
 }
 
@@ -203,7 +203,7 @@ SP_DETAIL_COLD bool record_value(CallSite& call, const char* category, Level lev
     Site* const site =
         is_shared(category) ? nullptr : find_more_site({&call, category, level, true}, text.at, is_needed);
     if (site == nullptr) return is_needed && count_as_lost();
-    if (site->is_on(text.at.function_name(), category)) record(*site, Kind::kLog, {}, "{}", text.value());
+    if (site->is_wanted(text.at.function_name(), category)) record(*site, Kind::kLog, {}, "{}", text.value());
     return true;
 }
 
@@ -215,7 +215,7 @@ SP_DETAIL_HOT bool record_plain(CallSite& call, const char* category, Level leve
     Site* site = site_of(call, category, level, text.at, is_needed);
     if (site == nullptr) [[unlikely]]
         return is_needed && count_as_lost();
-    if (!site->is_on(text.at.function_name(), category)) return true;
+    if (!site->is_wanted(text.at.function_name(), category)) return true;
     std::uint64_t head = site->head.load(std::memory_order_relaxed);
     if (head == 0) [[unlikely]]
         head = complete_plain(*site, text.value());
@@ -278,7 +278,7 @@ bool record_runtime(RuntimeSites& sites, CallSite& call, const char* category, L
     if (is_shared(category)) return false;
     RuntimeSite* found = find_runtime(sites, category, level, text);
     if (found == nullptr) return record_call(call, category, level, "{}", text.at, text.text, args...);
-    if (found->site.is_on(text.at.function_name(), category))
+    if (found->site.is_wanted(text.at.function_name(), category))
         record(found->site, Kind::kLog, {}, found->text, args...);
     return true;
 }

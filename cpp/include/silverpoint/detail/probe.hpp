@@ -1,11 +1,11 @@
 // System tracers that get an event from a tracepoint itself, beside or instead of its record (LTTng-UST).
 //
-//   state byte: kProbed ─▶ Site::is_on_or_probed ─┬─ a tracer wants it: no head ─▶ record_probed
-//                                                 └─ none does: as the directives say
+//   state byte: kProbed ─▶ Site::is_wanted_otherwise ─┬─ a tracer wants it: no head ─▶ record_probed
+//                                                     └─ none does: as the directives say
 //
 // Only a program that was started with SILVERPOINT_PROBES has this: its located sites point to kProbed
-// instead of their bytes in shared memory. So other programs pay nothing. A record for a tracer takes the cold
-// path of a first record, since its site has no head then: that path has all arguments.
+// instead of their bytes in shared memory. So other programs pay nothing. A record for a tracer takes the
+// cold path of a first record, since its site has no head then: that path has all arguments.
 //
 // A tracer knows an event from the first execution of its tracepoint on: the types of the arguments are not
 // known before. So that execution evaluates the arguments, even if nothing wants them.

@@ -12,8 +12,8 @@ struct ProbeEvent {
     std::uint64_t magic;
     // Not 0: a tracer wants it.
     const int* state;
-    // `bytes`: arguments as in a record; `is_cut`: it would be marked as truncated; `caller`: an address in the
-    // program.
+    // `bytes`: arguments as in a record; `is_cut`: it would be marked as truncated; `caller`: an address in
+    // the program.
     void (*write)(const ProbeEvent* event, const unsigned char* bytes, std::size_t size, bool is_cut,
                   void* caller);
     // Of a span: its end, with the duration in ns (u64); else null.

@@ -51,7 +51,8 @@ SP_DETAIL_COLD std::uint64_t record_probed(std::uint64_t head, const Site& site,
     }
 }
 
-// Nanoseconds for a number of the session's ticks; where their rate is not stated, by its first anchor and now.
+// Nanoseconds for a number of the session's ticks; where their rate is not stated, by its first anchor and
+// now.
 SP_DETAIL_COLD std::uint64_t ns_of_ticks(std::uint64_t ticks) {
     if (session.source == kMonotonic) return ticks;
     auto rate = static_cast<double>(session.plain<std::uint64_t>(at::kTicksPerSecond)) / 1e9;

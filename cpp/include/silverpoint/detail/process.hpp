@@ -235,7 +235,7 @@ SP_DETAIL_COLD bool make_or_replace_session() {
 // included, with the whole making of the session. Inline variables would not work either: for such a section
 // in a group g++ writes a type that the assembler warns of.)
 inline void at_load();
-inline void at_unload();    // lane.hpp
+inline void at_unload();     // lane.hpp
 inline void start_probes();  // probe.hpp
 using AtLoad = void (*)();
 [[gnu::section(".init_array.00101")]] static AtLoad load_entry = at_load;

@@ -284,7 +284,7 @@ SP_DETAIL_COLD std::uint64_t complete_site(Site& site, Kind kind, std::string_vi
         return 0;
     }
     const std::uint64_t head = site.whole.load(std::memory_order_relaxed);
-    if (!probes_wanted()) return head;
+    if (!site.is_probed.load(std::memory_order_relaxed)) return head;
     return head | kProbedHead | (kind == Kind::kSpan ? kProbedSpanHead : 0);
 }
 

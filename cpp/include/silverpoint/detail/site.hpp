@@ -35,6 +35,8 @@ struct Site {
     // (silverpoint_c.cpp).
     std::uint8_t language = 1;
     std::uint8_t bounded = 0;
+    // Its tracepoint heeds system tracers: wants() has been called for it.
+    std::atomic<bool> is_probed{false};
     std::atomic<std::uint32_t> entry{0xFFFFFFFF};
     const char* file;
     std::atomic<const char*> function{nullptr};
@@ -59,14 +61,24 @@ struct Site {
         return is_on_otherwise(value, the_function, the_category);
     }
 
+    // The same, for tracepoints that system tracers may want, too (is_wanted_otherwise).
+    SP_DETAIL_HOT bool is_wanted(const char* the_function, const char* the_category) {
+        const std::uint8_t value = state_byte();
+        if (value == 0) [[likely]]
+            return false;
+        if (value == 1) [[likely]]
+            return true;
+        return is_wanted_otherwise(value, the_function, the_category);
+    }
+
     // States other than off and on: unregistered, or with bits that are not ours.
     bool is_on_otherwise(std::uint8_t value, const char* the_function, const char* the_category) {
         if ((value & 0x80) != 0) return locate(the_function, the_category);
-        return value == kProbedBit ? is_on_or_probed() : (value & 1) != 0;
+        return value == kProbedBit ? records() : (value & 1) != 0;
     }
-    // Of a located site: whether it records into the ring; the same, or a system tracer wants its record.
+    bool is_wanted_otherwise(std::uint8_t value, const char* the_function, const char* the_category);
+    // Of a located site: whether it records into the ring.
     bool records() const;
-    bool is_on_or_probed();
     bool locate(const char* the_function, const char* the_category);
     // Its entry in the session, made if there is none; kNoMemory or kNoRoom.
     std::uint32_t enter(const char* the_function, const char* the_category);
@@ -352,12 +364,17 @@ inline bool Site::records() const {
     return number < session.sites_cap && (state_of(number)->load(std::memory_order_relaxed) & 1) != 0;
 }
 
-// Also decides the way of the record: without a head it takes the cold path of a first one (probe_record.hpp).
-// Another thread may decide otherwise meanwhile, if a tracer or a directive has just changed: either is right.
-SP_DETAIL_COLD bool Site::is_on_or_probed() {
-    // In a forked child: the parent goes on making events, in its own memory.
-    if (!session.is_ready() && !ensure_session()) return false;
-    const bool is_on = records();
+// Also decides the way of the record: without a head it takes the cold path of a first one
+// (probe_record.hpp). Another thread may decide otherwise meanwhile, if a tracer or a directive has just
+// changed: either is right.
+SP_DETAIL_COLD bool Site::is_wanted_otherwise(std::uint8_t value, const char* the_function,
+                                              const char* the_category) {
+    const bool is_on = is_on_otherwise(value, the_function, the_category);
+    // In a forked child without a session: the parent goes on making events, in its own memory.
+    if (!probes_wanted() || entry.load(std::memory_order_relaxed) >= session.sites_cap ||
+        (!session.is_ready() && !ensure_session()))
+        return is_on;
+    is_probed.store(true, std::memory_order_release);
     const std::uint64_t known = whole.load(std::memory_order_acquire);
     const ProbeEvent* const event = probe_event(entry.load(std::memory_order_relaxed));
     const bool is_wanted = event != nullptr ? event->is_any_wanted() : known == 0;
@@ -398,7 +415,6 @@ SP_DETAIL_COLD bool Site::locate(const char* the_function, const char* the_categ
         }
         return false;
     }
-    if (probes_wanted()) return is_on_or_probed();
     return (state_of(number)->load(std::memory_order_relaxed) & 1) != 0;
 }
 
@@ -412,8 +428,8 @@ SP_DETAIL_COLD bool Site::complete(Kind kind, std::string_view names, std::strin
     const auto finish = [&](std::uint32_t at) {
         const std::uint64_t made = std::uint64_t{at + kFirstSite} << 32 | size;
         whole.store(made, std::memory_order_release);
-        if (probes_wanted()) return wake_probes();
-        head.store(made, std::memory_order_release);
+        if (!is_probed.load(std::memory_order_acquire)) head.store(made, std::memory_order_release);
+        if (probes_wanted()) wake_probes();
     };
     SiteEntry& known = site_entry(number);
     std::uint32_t none = 0;

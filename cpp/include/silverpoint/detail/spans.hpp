@@ -56,14 +56,14 @@ struct AsyncSite {
 // The end of an async span whose site is complete.
 SP_DETAIL_HOT void record_async_end(Site& site, std::uint64_t id) {
     if (site.state_byte() == kProbedBit) [[unlikely]]
-        if (!site.is_on_or_probed()) return;
+        if (!site.is_wanted_otherwise(kProbedBit, nullptr, nullptr)) return;
     record(site, Kind::kAsyncEnd, {}, {}, id);
 }
 
 // Prepares the end's site, so that the end needs only an id.
 SP_DETAIL_COLD bool complete_end(AsyncSite& site, std::string_view name) {
-    site.end.is_on(site.begin.function.load(std::memory_order_relaxed),
-                   site.begin.category.load(std::memory_order_relaxed));
+    site.end.is_wanted(site.begin.function.load(std::memory_order_relaxed),
+                       site.begin.category.load(std::memory_order_relaxed));
     return complete_named<std::uint64_t>(site.end, Kind::kAsyncEnd, name, "id") != 0;
 }
 

@@ -285,8 +285,8 @@ SP_DETAIL_COLD void record_unusual_stream(StreamSite& site, typename Passed<Piec
             site.claimed.store(0, std::memory_order_release);
         return;
     }
-    if (!site.as_text.is_on(site.site.function.load(std::memory_order_relaxed),
-                            site.site.category.load(std::memory_order_relaxed)))
+    if (!site.as_text.is_wanted(site.site.function.load(std::memory_order_relaxed),
+                                site.site.category.load(std::memory_order_relaxed)))
         return;
     StreamText values;
     for (std::size_t i = 0; i < sizeof...(Pieces); ++i) values.value();

@@ -449,8 +449,8 @@ class logger {
             sp_::Site* const site = sp_::site_of(call, category_, level_of_(which), text.at);
             if (site == nullptr) [[unlikely]]
                 return record_foreign_shared_(call, which, text, args...);
-            if (!site->is_on(text.at.function_name(), category_)) return;
-            if (site->head.load(std::memory_order_relaxed) == 0) [[unlikely]]
+            if (!site->is_wanted(text.at.function_name(), category_)) return;
+            if (site->whole.load(std::memory_order_acquire) == 0) [[unlikely]]
                 if (sp_::complete_site<typename argument_t_<Ts>::type...>(
                         *site, sp_::Kind::kLog, {}, without_foreign_specs_<Ts...>(text.text)) == 0)
                     return;

@@ -21,6 +21,7 @@ mod interrupted;
 mod listed;
 mod logs;
 mod look;
+mod lttng;
 mod manual;
 mod mixed_up;
 mod no_room;

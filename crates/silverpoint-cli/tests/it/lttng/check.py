@@ -1,0 +1,254 @@
+"""Runs programs under a session daemon of LTTng of its own, and compares each field of its events with the ring's record of the same call.
+
+    check.py fields SILVERPOINT PROGRAM TIMES     in both, equal
+    check.py alone SILVERPOINT PROGRAM TIMES      with the ring off: in LTTng alone; with a filter on a field, and an exact name
+    check.py fork SILVERPOINT PROGRAM             a forked child's events are there
+    check.py page SCRIPT                          what the guide's page says
+
+In the current directory, which is for this alone. Where it must not touch the system's daemon (root's), it runs in a mount namespace of its own.
+"""
+
+import json
+import math
+import os
+import struct
+import subprocess
+import sys
+import time
+
+PATIENCE = 60
+
+
+def lttng(*words):
+    done = subprocess.run(["lttng", "--no-sessiond", *words], capture_output=True, text=True, timeout=PATIENCE)
+    if done.returncode != 0:
+        raise SystemExit(f"lttng {' '.join(words)}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Daemon:
+    """lttng-sessiond, ended with this process."""
+
+    def __enter__(self):
+        self.told = open("told", "w")
+        self.process = subprocess.Popen(["lttng-sessiond", "--no-kernel"], stdout=self.told, stderr=self.told)
+        wait("lttng-sessiond", self.is_ready)
+        return self
+
+    def is_ready(self):
+        if self.process.poll() is not None:
+            raise SystemExit(f"lttng-sessiond has ended: {open('told').read()}")
+        return subprocess.run(["lttng", "--no-sessiond", "list"], capture_output=True, timeout=PATIENCE).returncode == 0
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(PATIENCE)
+
+
+def wait(what, done):
+    begun = time.monotonic()
+    while not done():
+        if time.monotonic() - begun > PATIENCE:
+            raise SystemExit(f"waited in vain for {what}")
+        time.sleep(0.05)
+
+
+def listed():
+    return {line.strip().split(" (loglevel")[0] for line in lttng("list", "--userspace").splitlines() if "(loglevel" in line}
+
+
+def start(command, probes="lttng"):
+    environment = dict(os.environ, SILVERPOINT_PROBES=probes, LTTNG_UST_REGISTER_TIMEOUT="5000")
+    return subprocess.Popen(command, stdin=subprocess.PIPE, env=environment, text=True)
+
+
+def go(process, names):
+    """Lets the program go on, once LTTng knows its events."""
+    wait(f"{names} in {sorted(listed())}", lambda: names <= listed())
+    process.communicate("\n", timeout=PATIENCE)
+    if process.returncode != 0:
+        raise SystemExit(f"the program ended with {process.returncode}")
+
+
+def plain(value):
+    """A field as Python's own value."""
+    name = type(value).__name__
+    if "Enumeration" in name:
+        return {"number": int(value), "labels": list(value.labels)}
+    if "Array" in name:
+        return [plain(one) for one in value]
+    if "Integer" in name:
+        return int(value)
+    return float(value) if "Real" in name else str(value)
+
+
+def events(trace, provider="shop:"):
+    import bt2
+
+    found = []
+    for message in bt2.TraceCollectionMessageIterator(trace):
+        if type(message) is bt2._EventMessageConst and message.event.name.startswith(provider):
+            event = message.event
+            fields = {key: plain(field) for key, field in event.payload_field.items()}
+            for key, field in fields.items():
+                # An empty text: babeltrace2 2.0 shows that of the event before.
+                if isinstance(field, str) and fields[f"_{key}_length"] == 0:
+                    fields[key] = ""
+            found.append((event.name[len(provider):], fields))
+    return found
+
+
+def same(field, value):
+    if isinstance(value, float) and isinstance(field, float):
+        return math.isclose(field, value, rel_tol=0, abs_tol=0)
+    return field == value and type(field) is type(value)
+
+
+def identifier(name):
+    return "".join(c if c.isascii() and c.isalnum() else "_" for c in name)
+
+
+def compare(where, fields, name, value):
+    """A field of an event with a value of JSON; what was compared leaves `fields`."""
+    fields.pop(f"_{name}_length", None)
+    if (present := fields.pop(f"{name}_present", None)) is not None:
+        assert present == (value is not None), (where, name, value)
+        if value is None:
+            assert fields.pop(name) in (0, 0.0, ""), (where, name)
+            fields.pop(f"_{name}_length", None)
+            return
+    if isinstance(value, dict) and name not in fields:
+        for key, member in value.items():
+            compare(where, fields, f"{name}_{identifier(key)}", member)
+        return
+    if isinstance(value, list) and name not in fields and f"{name}_f32" not in fields:
+        for number, member in enumerate(value):
+            compare(where, fields, f"{name}_{number}", member)
+        return
+    if f"{name}_f32" in fields:
+        fields.pop(f"_{name}_f32_length")
+        bits = fields.pop(f"{name}_f32")
+        assert [struct.unpack("<f", struct.pack("<I", one))[0] for one in bits] == value, (where, name, value)
+        return
+    field = fields.pop(name)
+    if isinstance(field, dict):
+        field = field["labels"][0]
+    elif isinstance(field, str) and not isinstance(value, str):
+        field = json.loads(field)
+    elif isinstance(value, bool):
+        field = bool(field)
+    assert same(field, value), (where, name, field, value)
+
+
+def compare_all(found, records):
+    assert len(found) == len(records), (len(found), len(records))
+    for number, ((name, fields), record) in enumerate(zip(found, records)):
+        where = (number, name, dict(fields))
+        if record["kind"] == "span_end":
+            assert name.endswith("_exit") and fields["duration_ns"] > 0, where
+            continue
+        assert name == record["template"] + ("_entry" if record["kind"] == "span" else ""), (where, record)
+        args = record["args"]
+        for key, value in args.items() if isinstance(args, dict) else ((f"arg{i}", value) for i, value in enumerate(args)):
+            compare(where, fields, identifier(key), value)
+        assert not fields, (where, fields)
+
+
+def names_of(records):
+    ending = {"span": "_entry", "span_end": "_exit"}
+    return {f"shop:{record.get('template', 'span')}{ending.get(record['kind'], '')}" for record in records}
+
+
+def recorded(silverpoint, trace):
+    done = subprocess.run([silverpoint, "cat", "--json", "--quiet", trace], capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def fields(silverpoint, program, times):
+    # What there is to be known, from a run without LTTng.
+    subprocess.run([silverpoint, "run", "--quiet", "--filter", "trace", "-o", "before.silver", "--", program, "0"], input="\n", text=True, check=True)
+    once = recorded(silverpoint, "before.silver")
+    with Daemon():
+        lttng("create", "one", f"--output={os.getcwd()}/trace")
+        lttng("enable-channel", "--userspace", "--subbuf-size=4M", "--num-subbuf=8", "all")
+        lttng("enable-event", "--userspace", "shop:*", "--channel=all")
+        lttng("start")
+        process = start([silverpoint, "run", "--quiet", "--filter", "trace", "-o", "all.silver", "--", program, times])
+        go(process, names_of(once))
+        lttng("stop")
+        lttng("destroy")
+    found, records = events("trace"), recorded(silverpoint, "all.silver")
+    assert len(records) == len(once) * (int(times) + 1), (len(records), len(once))
+    # The first execution makes the events known.
+    compare_all(found, records[len(once):])
+    metadata = subprocess.run(["babeltrace2", "--output-format=ctf-metadata", *directory_of("trace")], capture_output=True, text=True, check=True).stdout
+    line = once[0]["line"]
+    assert f'model.emf.uri = "{once[0]["file"]}:{line}"' in metadata, metadata
+    assert "loglevel = 6;" in metadata, metadata
+    print(f"{len(found)} events equal")
+
+
+def directory_of(trace):
+    return [folder for folder, _, files in os.walk(trace) if "metadata" in files][:1]
+
+
+def alone(silverpoint, program, times):
+    with Daemon():
+        lttng("create", "one", f"--output={os.getcwd()}/trace")
+        lttng("enable-event", "--userspace", "shop:numbers", "--filter", "i > 1 && i != 3")
+        lttng("start")
+        process = start([program, times])
+        wait("shop:numbers", lambda: "shop:numbers" in listed())
+        # Another one while it runs.
+        lttng("enable-event", "--userspace", "shop:span_e*")
+        go(process, {"shop:span_exit", "shop:span_entry"})
+        lttng("stop")
+        lttng("destroy")
+    found = events("trace")
+    wanted = [i for i in range(1, int(times) + 1) if i > 1 and i != 3]
+    assert [fields["i"] for name, fields in found if name == "numbers"] == wanted, found
+    assert len([name for name, _ in found if name == "span_entry"]) == int(times), found
+    assert len([name for name, _ in found if name == "span_exit"]) == int(times), found
+    assert {name for name, _ in found} == {"numbers", "span_entry", "span_exit"}
+    print(f"{len(found)} events, the ring off")
+
+
+def fork(silverpoint, program):
+    with Daemon():
+        lttng("create", "one", f"--output={os.getcwd()}/trace")
+        lttng("enable-event", "--userspace", "shop:*")
+        lttng("start")
+        process = start([program])
+        go(process, {"shop:parent or child"})
+        lttng("stop")
+        lttng("destroy")
+    who = [fields["who"] for name, fields in events("trace") if name == "parent or child"]
+    assert sorted(set(who)) == ["child", "parent"], who
+    print("both processes")
+
+
+def page(script):
+    with Daemon():
+        subprocess.run(["sh", "-c", script], check=True, timeout=PATIENCE)
+
+
+def in_own_namespace():
+    """Root's daemon is the system's: here its directory is one of our own."""
+    if os.geteuid() != 0 or os.environ.get("CHECK_IN_NAMESPACE"):
+        return
+    script = 'mkdir -p /run/lttng && mount -t tmpfs lttng /run/lttng && exec "$@"'
+    os.environ["CHECK_IN_NAMESPACE"] = "1"
+    if subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", "true"], capture_output=True).returncode != 0:
+        print("no mount namespace of its own can be made here")
+        raise SystemExit(77)
+    os.execvp("unshare", ["unshare", "--mount", "sh", "-c", script, "sh", sys.executable, *sys.argv])
+
+
+def main():
+    in_own_namespace()
+    os.environ["LTTNG_HOME"] = os.environ["HOME"] = os.getcwd()
+    {"fields": fields, "alone": alone, "fork": fork, "page": page}[sys.argv[1]](*sys.argv[2:])
+
+
+if __name__ == "__main__":
+    main()

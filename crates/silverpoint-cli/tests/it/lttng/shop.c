@@ -1,0 +1,22 @@
+/* As shop.cpp, in C. */
+#include <silverpoint/silverpoint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+SP_CATEGORY("shop");
+
+static void one(int i) {
+    char text[40];
+    snprintf(text, sizeof text, "text \"%d\"", i);
+    SP_INFO("order %d at %.2f of %s", i, i / 3.0, text);
+    SP_EVENT("numbers", i, (unsigned char)i, (long long)i << 40, -i / 8.0);
+    SP_SPAN("span", i);
+}
+
+int main(int argc, char** argv) {
+    const int times = argc > 1 ? atoi(argv[1]) : 3;
+    one(0);
+    if (getchar() == EOF) return 1;
+    for (int i = 1; i <= times; ++i) one(i);
+    return 0;
+}
