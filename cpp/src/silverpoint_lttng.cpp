@@ -156,8 +156,7 @@ class Registrar {
         return event;
     }
 
-    // The thread does not register meanwhile. Without liblttng-ust-fork, which wraps fork, LTTng is told
-    // here.
+    // The thread does not register meanwhile. liblttng-ust-fork wraps fork; without it, these call LTTng.
     void before_fork() {
         pthread_mutex_lock(&mutex_);
         if (tracer.before_fork != nullptr && stage_.load() == kOpen) tracer.before_fork(&before_);

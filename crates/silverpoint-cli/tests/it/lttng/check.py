@@ -30,14 +30,14 @@ class Daemon:
     """lttng-sessiond, ended with this process."""
 
     def __enter__(self):
-        self.told = open("told", "w")
-        self.process = subprocess.Popen(["lttng-sessiond", "--no-kernel"], stdout=self.told, stderr=self.told)
+        self.output = open("output", "w")
+        self.process = subprocess.Popen(["lttng-sessiond", "--no-kernel"], stdout=self.output, stderr=self.output)
         wait("lttng-sessiond", self.is_ready)
         return self
 
     def is_ready(self):
         if self.process.poll() is not None:
-            raise SystemExit(f"lttng-sessiond has ended: {open('told').read()}")
+            raise SystemExit(f"lttng-sessiond has ended: {open('output').read()}")
         return subprocess.run(["lttng", "--no-sessiond", "list"], capture_output=True, timeout=PATIENCE).returncode == 0
 
     def __exit__(self, *_):

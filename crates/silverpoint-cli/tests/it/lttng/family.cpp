@@ -1,9 +1,9 @@
 // A program that forks: both processes record after it.
-#include <silverpoint/silverpoint.hpp>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <silverpoint/silverpoint.hpp>
 
 SP_CATEGORY("shop")
 

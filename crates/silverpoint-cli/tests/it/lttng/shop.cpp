@@ -1,4 +1,5 @@
-// A program whose tracepoints LTTng and the ring both record: once to make them known, then N times when told.
+// A program whose tracepoints LTTng and the ring both record: once to make them known, then N times behind a
+// line of input.
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -34,9 +35,10 @@ static void one(int i) {
     const shop::Point point{i, i / 2.0, text};
     SP_INFO("order {} at {:.2f} of {}", i, i / 3.0, text);
     SP_DEBUG << "stream" << i << odd << text;
-    SP_EVENT("numbers", i, std::int8_t(-i), std::uint16_t(i), std::int64_t(i) << 40, std::uint64_t(-1) - unsigned(i));
-    SP_EVENT("values", side, maybe, word, counts, samples, words, map, point, std::u16string(u"\u00fc\U0001F600"),
-             std::pair(i, text));
+    SP_EVENT("numbers", i, std::int8_t(-i), std::uint16_t(i), std::int64_t(i) << 40,
+             std::uint64_t(-1) - unsigned(i));
+    SP_EVENT("values", side, maybe, word, counts, samples, words, map, point,
+             std::u16string(u"\u00fc\U0001F600"), std::pair(i, text));
     SP_COUNTER("depth", i);
     SP_SPAN("span", i);
 }
