@@ -13,7 +13,7 @@ SILVERPOINT_CARGO_PROFILE ?= release
 # Where the libraries are built.
 C_BUILD ?= $(or $(CARGO_TARGET_DIR),target)/c
 
-.PHONY: demo test test-all arrow install-arrow bench kill-test crash-test python lint format build install install-files uninstall docs help
+.PHONY: demo test test-all arrow install-arrow bench kill-test crash-test wheel python lint format build install install-files uninstall docs help
 
 help:
 	@echo "make demo       run the demonstration on real input (DEMO_TREE=$(DEMO_TREE))"
@@ -26,6 +26,7 @@ help:
 	@echo "make build      what 'make install' installs, and installs nothing"
 	@echo "make install    program, manual pages, completions, headers, libsilverpoint, CMake's package and .pc files under PREFIX=$(PREFIX)"
 	@echo "make uninstall  remove what make install has put there"
+	@echo "make wheel      build the wheel for Python: target/wheels"
 	@echo "make python     build the wheel for Python, install it into an environment below target/, and test it"
 	@echo "make docs       build the documentation as a site, with the reference of each language: target/docs/site"
 	@echo "make lint       formatting and lints, as in continuous integration"
@@ -62,6 +63,10 @@ kill-test:
 bench:
 	scripts/setup bench
 	bench/run $(if $(QUICK),--quick); status=$$?; bench/report && exit $$status
+
+wheel:
+	scripts/setup python
+	scripts/python build
 
 python:
 	scripts/setup python
