@@ -50,6 +50,9 @@ pub struct Args {
     /// What a program does when its ring is full: block, block=forever, drop or overwrite; also by level (block,debug=drop)
     #[arg(long, value_name = "POLICY", value_parser = policy::parse)]
     policy: Option<String>,
+    /// A system tracer that tracepoints feed, too, beside the trace file
+    #[arg(long, value_name = "TRACER")]
+    probe: Option<Probe>,
     /// Show the records as text on standard error as they come
     #[arg(long)]
     echo: bool,
@@ -63,6 +66,30 @@ pub struct Args {
     /// The command and its arguments
     #[arg(required = true, value_name = "COMMAND", allow_hyphen_values = true)]
     command: Vec<OsString>,
+}
+
+/// System tracers.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Probe {
+    /// LTTng-UST
+    Lttng,
+}
+
+impl Probe {
+    /// What a frontend needs to know. Its library may lie beside this program, where the dynamic linker does not search.
+    fn environment(self) -> Vec<(&'static str, OsString)> {
+        const LIBRARY: &str = "SILVERPOINT_LTTNG_LIBRARY";
+        let Probe::Lttng = self;
+        let mut environment = vec![("SILVERPOINT_PROBES", OsString::from("lttng"))];
+        let beside = std::env::current_exe().ok().and_then(|program| {
+            let path = program.parent()?.parent()?.join("lib/libsilverpoint_lttng.so.0");
+            path.is_file().then_some(path)
+        });
+        if let (Some(path), None) = (beside, std::env::var_os(LIBRARY)) {
+            environment.push((LIBRARY, path.into_os_string()));
+        }
+        environment
+    }
 }
 
 fn run_failed(message: impl Into<String>) -> Failed {
@@ -99,6 +126,7 @@ pub fn run(args: Args) -> Outcome {
         ("SILVERPOINT_COLLECTOR", OsString::from("1")),
     ];
     environment.extend(args.policy.as_ref().map(|policy| ("SILVERPOINT_POLICY", OsString::from(policy))));
+    environment.extend(args.probe.into_iter().flat_map(Probe::environment));
     let ended = supervise::command(&args.command, &environment, &mut signals);
     signals.end_on_request();
     let (finished, said) = keeper.finish();

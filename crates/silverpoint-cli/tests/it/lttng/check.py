@@ -57,8 +57,8 @@ def listed():
     return {line.strip().split(" (loglevel")[0] for line in lttng("list", "--userspace").splitlines() if "(loglevel" in line}
 
 
-def start(command, probes="lttng"):
-    environment = dict(os.environ, SILVERPOINT_PROBES=probes, LTTNG_UST_REGISTER_TIMEOUT="5000")
+def start(command, **variables):
+    environment = dict(os.environ, LTTNG_UST_REGISTER_TIMEOUT="5000", **variables)
     return subprocess.Popen(command, stdin=subprocess.PIPE, env=environment, text=True)
 
 
@@ -173,7 +173,7 @@ def fields(silverpoint, program, times):
         lttng("enable-channel", "--userspace", "--subbuf-size=4M", "--num-subbuf=8", "all")
         lttng("enable-event", "--userspace", "shop:*", "--channel=all")
         lttng("start")
-        process = start([silverpoint, "run", "--quiet", "--filter", "trace", "-o", "all.silver", "--", program, times])
+        process = start([silverpoint, "run", "--quiet", "--probe", "lttng", "--filter", "trace", "-o", "all.silver", "--", program, times])
         go(process, names_of(once))
         lttng("stop")
         lttng("destroy")
@@ -197,7 +197,7 @@ def alone(silverpoint, program, times):
         lttng("create", "one", f"--output={os.getcwd()}/trace")
         lttng("enable-event", "--userspace", "shop:numbers", "--filter", "i > 1 && i != 3")
         lttng("start")
-        process = start([program, times])
+        process = start([program, times], SILVERPOINT_PROBES="lttng")
         wait("shop:numbers", lambda: "shop:numbers" in listed())
         # Another one while it runs.
         lttng("enable-event", "--userspace", "shop:span_e*")
@@ -218,7 +218,7 @@ def fork(silverpoint, program):
         lttng("create", "one", f"--output={os.getcwd()}/trace")
         lttng("enable-event", "--userspace", "shop:*")
         lttng("start")
-        process = start([program])
+        process = start([program], SILVERPOINT_PROBES="lttng")
         go(process, {"shop:parent or child"})
         lttng("stop")
         lttng("destroy")
