@@ -170,9 +170,8 @@ class Names {
 template <class... Ts>
 SP_DETAIL_COLD std::uint64_t complete_named(Site& site, Kind kind, std::string_view name,
                                             std::string_view source) {
-    // They are needed once.
-    const bool is_complete = site.whole.load(std::memory_order_acquire) != 0;
-    const Names names(is_complete ? std::string_view() : source, sizeof...(Ts));
+    if (site.whole.load(std::memory_order_acquire) != 0) return complete_site<Ts...>(site, kind, {}, {});
+    const Names names(source, sizeof...(Ts));
     return complete_site<Ts...>(site, kind, names.text(), name);
 }
 

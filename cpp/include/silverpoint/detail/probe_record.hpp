@@ -8,9 +8,10 @@ SP_DETAIL_BEGIN
 // What a span holds instead of its ticks if a tracer may want its end; the second: there is a record, too.
 inline constexpr std::uint64_t kProbedSpan = std::uint64_t{1} << 63, kRecordedSpan = std::uint64_t{1} << 62;
 
+// (Not cold: that would be compiled for size, and copy byte by byte.)
 template <class... Ts>
-SP_DETAIL_COLD std::uint64_t record_probed_flat(const Entry& entry, std::uint64_t head, const Site& site,
-                                                typename Passed<Ts>::type... args) {
+[[gnu::noinline]] std::uint64_t record_probed_flat(const Entry& entry, std::uint64_t head, const Site& site,
+                                                   typename Passed<Ts>::type... args) {
     const ProbeEvent* const event = probe_event(site.entry.load(std::memory_order_relaxed));
     const bool is_span = (head & kProbedSpanHead) != 0;
     std::uint64_t began = is_span ? session.now() : 1;
@@ -33,8 +34,8 @@ SP_DETAIL_COLD std::uint64_t record_probed_flat(const Entry& entry, std::uint64_
 }
 
 template <class... Ts>
-SP_DETAIL_COLD std::uint64_t record_probed(std::uint64_t head, const Site& site,
-                                           typename Passed<Ts>::type... args) {
+[[gnu::noinline]] std::uint64_t record_probed(std::uint64_t head, const Site& site,
+                                              typename Passed<Ts>::type... args) {
     if constexpr ((CutBefore<Ts>::kMayBe || ...)) {
         if ((CutBefore<Ts>::is_cut(args) || ...)) head |= kTruncated;
     }

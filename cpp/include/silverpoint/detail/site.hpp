@@ -367,8 +367,8 @@ inline bool Site::records() const {
 // Also decides the way of the record: without a head it takes the cold path of a first one
 // (probe_record.hpp). Another thread may decide otherwise meanwhile, if a tracer or a directive has just
 // changed: either is right.
-SP_DETAIL_COLD bool Site::is_wanted_otherwise(std::uint8_t value, const char* the_function,
-                                              const char* the_category) {
+[[gnu::noinline]] inline bool Site::is_wanted_otherwise(std::uint8_t value, const char* the_function,
+                                                        const char* the_category) {
     const bool is_on = is_on_otherwise(value, the_function, the_category);
     // In a forked child without a session: the parent goes on making events, in its own memory.
     if (!probes_wanted() || entry.load(std::memory_order_relaxed) >= session.sites_cap ||
