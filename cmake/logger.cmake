@@ -7,6 +7,9 @@ find_package(Threads REQUIRED)
 
 set(SILVERPOINT_CARGO_PROFILE release CACHE STRING "Profile with which cargo builds libsilverpoint")
 set(SILVERPOINT_CARGO_TARGET_DIR ${CMAKE_CURRENT_BINARY_DIR}/cargo CACHE PATH "Where cargo builds libsilverpoint")
+# Cargo compiles a crate anew for every other set of features, and what is selected decides on them.
+set(SILVERPOINT_CARGO_SELECTION --package silverpoint-ffi CACHE STRING "What cargo builds, with silverpoint-ffi in it")
+mark_as_advanced(SILVERPOINT_CARGO_SELECTION)
 
 if(SILVERPOINT_CARGO_PROFILE STREQUAL dev)
     set(silverpoint_cargo_out ${SILVERPOINT_CARGO_TARGET_DIR}/debug)
@@ -20,7 +23,7 @@ file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/lib)
 # Always asked: cargo knows what has changed.
 add_custom_target(
     silverpoint_cargo ALL
-    COMMAND ${SILVERPOINT_CARGO} build --locked --package silverpoint-ffi --profile ${SILVERPOINT_CARGO_PROFILE}
+    COMMAND ${SILVERPOINT_CARGO} build --locked ${SILVERPOINT_CARGO_SELECTION} --profile ${SILVERPOINT_CARGO_PROFILE}
             --target-dir ${SILVERPOINT_CARGO_TARGET_DIR}
     COMMAND ${CMAKE_COMMAND} -E copy_if_different ${silverpoint_cargo_out}/libsilverpoint_ffi.a ${silverpoint_static}
     COMMAND ${CMAKE_COMMAND} -E copy_if_different ${silverpoint_cargo_out}/libsilverpoint_ffi.so ${silverpoint_shared}.0

@@ -2,15 +2,18 @@
 
 use silverpoint::info;
 
-/// Every value by every template.
+/// Every value by every template, each template in a function of its own: the compiler takes longer for one large function.
 macro_rules! each {
     ([$kind:ty] [$($value:expr),*] $($template:literal)*) => {{
         const VALUES: &[$kind] = &[$($value),*];
-        $(
-            for value in VALUES {
-                info!($template, *value);
+        $({
+            fn one() {
+                for value in VALUES {
+                    info!($template, *value);
+                }
             }
-        )*
+            one();
+        })*
     }};
 }
 

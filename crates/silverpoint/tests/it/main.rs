@@ -1,21 +1,27 @@
 //! The frontend as programs use it. Each test starts this program again in a role, with an environment and a
 //! root of its own, and reads what it recorded.
 
-/// A role and its test: values, each with what the reader makes of it.
+/// A role and its test: values, each with what the reader makes of it. Each is recorded in a function of its own: the compiler takes longer for a
+/// large one.
 macro_rules! cases {
     ($role:literal: $($name:literal: $value:expr => $signature:literal $text:expr;)*) => {
         fn types() {
-            $(silverpoint::event!($name, $value);)*
+            $({
+                fn one() {
+                    silverpoint::event!($name, $value);
+                }
+                one();
+            })*
         }
 
         fn every_type_reads_back() {
             let scene = crate::Scene::new();
             scene.run($role, &[("SILVERPOINT_FILTER", "info")]);
             let session = crate::reader::only_session(scene.root());
-            $(
-                assert_eq!(session.site($name).signature, $signature, $name);
-                assert_eq!(session.args_of($name), [$text], $name);
-            )*
+            for (name, signature, text) in [$(($name, $signature, String::from($text))),*] {
+                assert_eq!(session.site(name).signature, signature, "{name}");
+                assert_eq!(session.args_of(name), [text], "{name}");
+            }
         }
     };
 }
@@ -28,6 +34,7 @@ mod contexts;
 mod crates;
 mod fates;
 mod instrument;
+mod mistakes;
 mod once;
 mod processes;
 mod reader;
@@ -87,6 +94,7 @@ fn main() {
     let wanted: Vec<String> = env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let tests = [
         values::TESTS,
+        mistakes::TESTS,
         adopted::TESTS,
         rings::TESTS,
         spans::TESTS,
@@ -157,9 +165,12 @@ const NEED_A_KERNEL: &[&str] = &[
     "all_descriptors_closed",
 ];
 
-/// Left to the native run.
-const SLOW_IN_AN_EMULATOR: &[&str] =
-    &["ten_thousand_threads_at_once", "block_loses_nothing_while_somebody_collects"];
+/// Left to the native run; the compiler is a program of the machine that emulates.
+const SLOW_IN_AN_EMULATOR: &[&str] = &[
+    "ten_thousand_threads_at_once",
+    "block_loses_nothing_while_somebody_collects",
+    "mistakes_are_refused_when_compiled",
+];
 
 /// This program again: by the emulator that `TEST_RUNNER` names when it runs in one, which does not emulate that of children.
 pub fn again() -> Command {
