@@ -4,12 +4,15 @@ use std::process::{Command, Stdio};
 
 use crate::harness::{Scratch, end, is_root, subject};
 
-/// A user that runs nothing else: the limit is one of all processes of a user, and root has none.
-const NOBODY: &str = "65533";
+/// A user that runs nothing else: the limit is one of all processes of a user, and root has none. Two runs of this test at a time have two users.
+fn nobody() -> String {
+    (1_000_000_000 + std::process::id()).to_string()
+}
 
 /// The program, as a user who may have so many processes.
 fn limited(scratch: &Scratch, processes: u32, words: &[&str]) -> Command {
-    let mut command = scratch.command("setpriv", ["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"]);
+    let mut command =
+        scratch.command("setpriv", ["--reuid", &nobody(), "--regid", &nobody(), "--clear-groups"]);
     command.args(["bash", "-c", "ulimit -u $0; exec \"$@\""]).arg(processes.to_string());
     command.arg(scratch.path("silverpoint")).args(words).stdin(Stdio::null());
     command
@@ -30,7 +33,7 @@ fn no_command_panics_where_no_thread_can_be_started() {
     let made = scratch.run(["run", "-q", "-o", "t.silver", "--", "./subject", "count", "10"]);
     assert_eq!(made.code(), Some(0), "{made:?}");
     let pid = crate::recover::dead_session(&scratch, "10", &[]);
-    let owned = Command::new("chown").arg("-R").arg(NOBODY).arg(scratch.path("")).status();
+    let owned = Command::new("chown").arg("-R").arg(nobody()).arg(scratch.path("")).status();
     assert!(owned.is_ok_and(|status| status.success()));
     let mut codes = Vec::new();
     for processes in 1..8 {

@@ -111,7 +111,7 @@ fn blocks_that_were_moved_are_found_where_they_are() {
 #[test]
 fn a_damaged_page_costs_what_lies_in_it() {
     let scratch = Scratch::new();
-    let whole = traced(&scratch, "t.silver", 30_000, 2);
+    let whole = traced(&scratch, "t.silver", 6_000, 2);
     let all = numbers(&scratch, "t.silver").0;
     for page in [0, 1, 5] {
         let mut damaged = whole.clone();

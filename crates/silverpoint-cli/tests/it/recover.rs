@@ -34,7 +34,7 @@ fn a_session_is_recovered_at_once_after_a_kill() {
     let mut program =
         Running::start_with_input(scratch.subject(["steps"]).env("SILVERPOINT_FILTER", "trace"));
     assert_eq!(program.line(), "ready");
-    for step in ["memory 1024\n", "count 10\n"] {
+    for step in ["memory 200\n", "count 10\n"] {
         program.write(step);
         assert_eq!(program.line(), "done");
     }

@@ -489,7 +489,8 @@ fn every_command_on_every_sort_of_file() {
                 let stop = Arc::new(AtomicBool::new(false));
                 let fed = match input {
                     Fifo => Some(vec![b'x'; 2000]),
-                    Pipe => Some([vec![b'x'; 1 << 20], whole()].concat()),
+                    // More than a pipe holds.
+                    Pipe => Some([vec![b'x'; 200_000], whole()].concat()),
                     _ => None,
                 };
                 let feeder = fed.map(|bytes| feed(&path, bytes, stop.clone()));

@@ -355,7 +355,7 @@ fn a_flipped_bit_in_bytes_all_over_every_vector_does_not_stop_it() {
     for entry in std::fs::read_dir(folder).unwrap() {
         let mut bytes = std::fs::read(entry.unwrap().path()).unwrap();
         // Not every byte of the large ones: each vector begins at another one.
-        let step = bytes.len() / 500 + 1;
+        let step = bytes.len() / 120 + 1;
         for at in (made % step..bytes.len()).step_by(step) {
             bytes[at] ^= 1 << (at % 8);
             let (trimmed, _) = trimmed(&open(&bytes), &filter, None);
@@ -366,5 +366,5 @@ fn a_flipped_bit_in_bytes_all_over_every_vector_does_not_stop_it() {
             made += 1;
         }
     }
-    assert!(made > 10_000, "{made}");
+    assert!(made > 3_000, "{made}");
 }

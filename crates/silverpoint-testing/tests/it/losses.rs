@@ -20,7 +20,7 @@ const COUNT_BYTES: u64 = 24;
 
 #[test]
 fn what_was_overwritten() {
-    const MADE: u64 = 200_000;
+    const MADE: u64 = 100_000;
     let capture = Capture::start();
     count(0..MADE);
     let seen = capture.expect_event("count").at_least(1).len() as u64;
@@ -61,20 +61,26 @@ fn what_was_overwritten() {
 #[test]
 fn who_looks_often_misses_nothing() {
     let capture = Capture::start();
-    for part in 0..20 {
+    for part in 0..10 {
         count(part * 10_000..(part + 1) * 10_000);
         assert!(capture.losses().is_none(), "part {part}: {}", capture.losses());
     }
     let numbers: Vec<Value> = capture.events().iter().map(|record| record["n"].clone()).collect();
-    assert_eq!(numbers.len(), 200_000);
+    assert_eq!(numbers.len(), 100_000);
     assert!(numbers.iter().zip(0_u64..).all(|(number, expected)| *number == expected));
 }
 
 #[test]
 fn a_million_is_kept() {
+    // They take hundreds of megabytes.
+    if !alone("losses::a_million_is_kept", &[]) {
+        return;
+    }
     let capture = Capture::start();
-    for part in 0..101 {
-        count(part * 10_000..(part + 1) * 10_000);
+    for _ in 0..101 {
+        for _ in 0..10_000 {
+            info!("one of many");
+        }
         capture.losses();
     }
     assert_eq!(capture.losses().beyond_limit(), 10_000);
