@@ -282,7 +282,7 @@ TEST(Text, ByWhateverTheTypeHas) {
 }
 
 TEST(Text, IsBounded) {
-    SP_INFO("{} {}", SP_TEXT(std::string(998, 'x') + "€uro"), 5);
+    SP_INFO("{} {}", SP_TEXT(std::string(998, 'x').append("€uro")), 5);
     const auto seen = one();
     EXPECT_EQ(seen.text, "\"" + std::string(998, 'x') + "\"…+6 5") << "cut before a character, not in one";
     EXPECT_TRUE(seen.record.flags & 1);

@@ -1,1 +1,2 @@
+#define SILVERPOINT_CHECKS
 #include "user_code_test.cpp"

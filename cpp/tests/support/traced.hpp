@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "values.hpp"
@@ -17,36 +18,19 @@ struct Seen {
     std::string text;  // the arguments; see values.hpp
 };
 
-inline reader::Session& session() {
-    static reader::Session mine(reader::Session::path_of(getpid()));
-    return mine;
-}
+reader::Session& session();
 
 // Everything recorded since the last call, control records left out.
-inline std::vector<Seen> take() {
-    std::vector<Seen> all;
-    for (const reader::Record& record : session().drain()) {
-        if (record.site < 16) continue;
-        const reader::Site site = session().site(record.site);
-        if (site.stage != 3) reader::fail("a record of an incomplete site");
-        all.push_back({site, record, reader::text_of(record, site)});
-    }
-    return all;
-}
+std::vector<Seen> take();
 
-inline Seen one() {
-    auto all = take();
-    if (all.size() != 1) reader::fail(std::to_string(all.size()) + " records instead of one");
-    return all[0];
-}
+Seen one();
 
 // Records that were lost until now. It takes what was not taken yet.
-inline std::uint64_t lost() {
-    take();
-    std::uint64_t sum = 0;
-    for (unsigned cause = 0; cause < 8; ++cause)
-        sum += session().ring_losses_ever(cause) + session().session_losses(cause);
-    return sum;
-}
+std::uint64_t lost();
+
+// That one record was made since the last call, by a site of this kind and text, with one argument: its
+// signature and its text.
+void expect_one(const char* file, int line, std::string_view signature, std::string_view text, int kind,
+                std::string_view site_text);
 
 }  // namespace traced
