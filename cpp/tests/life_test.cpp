@@ -1,4 +1,5 @@
 // The beginning and the end of programs and plug-ins. The programs are beside this one.
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/inotify.h>
