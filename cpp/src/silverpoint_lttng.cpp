@@ -35,6 +35,9 @@ struct Control {
     }
 };
 
+// The fork of this thread does without the lock.
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool is_admitted = false;
+
 class Registrar {
   public:
     // Safe in a signal handler, but for the first call.
@@ -57,9 +60,8 @@ class Registrar {
         pthread_atfork([] { self().before_fork(); }, [] { self().after_fork(); }, [] { self().in_child(); });
         // Before LTTng's own end, of which this thread knows nothing.
         std::atexit([] {
-            pthread_mutex_lock(&self().mutex_);
-            self().is_over_ = true;
-            pthread_mutex_unlock(&self().mutex_);
+            self().is_over_.store(true);
+            while (self().is_registering_.load()) pause();
         });
         start_thread();
     }
@@ -82,13 +84,11 @@ class Registrar {
         pthread_sigmask(SIG_SETMASK, &before, nullptr);
     }
     void run() {
-        pthread_setname_np(pthread_self(), "silverpoint-ust");
-        if (stage_.load() == kClosed) {
-            stage_.store(kOpening);
-            const bool is_open = tracer.open();
-            stage_.store(is_open ? kOpen : kFailed);
-        }
+        // No event of this thread: it holds locks of LTTng.
+        const Writing writing;
+        open();
         if (stage_.load() != kOpen) return;
+        pthread_setname_np(pthread_self(), "silverpoint-ust");
         std::uint32_t seen;
         while ((seen = has_session_.load(std::memory_order_acquire)) != 2)
             futex_wait(&has_session_, seen, kPause);
@@ -98,6 +98,16 @@ class Registrar {
             register_all();
             futex_wait(&wake, value, kPause);
         }
+    }
+    // Forks of the program wait meanwhile: their children could not use what is half open.
+    void open() {
+        lock();
+        if (stage_.load() == kClosed) {
+            stage_.store(kOpening);
+            const bool is_open = tracer.open();
+            stage_.store(is_open ? kOpen : kFailed);
+        }
+        pthread_mutex_unlock(&mutex_);
     }
 
     void register_all() {
@@ -118,21 +128,42 @@ class Registrar {
             }
             auto& published = control_.longword(control_.entry(number) + 24);
             if (published.load(std::memory_order_relaxed) == 0) {
-                pthread_mutex_lock(&mutex_);
-                if (is_over_) {
-                    pthread_mutex_unlock(&mutex_);
-                    return;
-                }
-                if (events_[number] == nullptr) events_[number] = make(number);
-                if (events_[number] != failed())
-                    published.store(reinterpret_cast<std::uintptr_t>(events_[number]),
-                                    std::memory_order_release);
-                pthread_mutex_unlock(&mutex_);
+                // The end of the process waits for one event, and then there is no other.
+                is_registering_.store(true);
+                if (!is_over_.load()) publish(number, published);
+                is_registering_.store(false);
+                if (is_over_.load()) return;
             }
             if (is_prefix) done_ = number + 1;
         }
     }
     static SiteEvent* failed() { return reinterpret_cast<SiteEvent*>(1); }
+    // In a child that was forked meanwhile its thread goes on from here.
+    void publish(std::uint32_t number, std::atomic<std::uint64_t>& published) {
+        lock();
+        if (events_[number] == nullptr) events_[number] = make(number);
+        SiteEvent* const event = events_[number];
+        pthread_mutex_unlock(&mutex_);
+        if (event == failed()) return;
+        if (event->end != nullptr && !register_event(*event->end)) event->end = nullptr;
+        event->shared.end = event->end == nullptr ? nullptr : &event->end->shared;
+        if (register_event(*event))
+            published.store(reinterpret_cast<std::uintptr_t>(event), std::memory_order_release);
+        else
+            events_[number] = failed();
+    }
+    // Without the lock where LTTng takes its own, which a thread that forks may hold before it wants this
+    // one. LTTng lets a probe be registered twice, which such a child may do.
+    bool register_event(SiteEvent& event) {
+        if (event.shared.magic == ProbeEvent::kMagic) return true;
+        give_way();
+        if (tracer.register_probe(&event.probe) == nullptr) return false;
+        lock();
+        const bool is_done = tracer.register_tracepoints(event.tracepoints, 1) == 0;
+        if (is_done) event.shared.magic = ProbeEvent::kMagic;
+        pthread_mutex_unlock(&mutex_);
+        return is_done;
+    }
     SiteEvent* make(std::uint32_t number) {
         const std::uint64_t descs_at = control_.get<std::uint64_t>(at::kDescsAt);
         const auto body = control_.word(control_.entry(number) + 8).load(std::memory_order_acquire);
@@ -149,31 +180,83 @@ class Registrar {
         if (event == nullptr) return failed();
         if (site.kind == Kind::kSpan) {
             const FullName end(site, "_exit");
-            const SiteEvent* const exit =
-                end ? make_event(end.provider, end.name, "L", "duration_ns\n", level, kept_uri) : nullptr;
-            if (exit != nullptr) event->shared.end = &exit->shared;
+            if (end) event->end = make_event(end.provider, end.name, "L", "duration_ns\n", level, kept_uri);
         }
         return event;
     }
 
-    // The thread does not register meanwhile. liblttng-ust-fork wraps fork; without it, these call LTTng.
-    void before_fork() {
+    // Threads that fork go first: the lock is not fair, nor are LTTng's.
+    void give_way() {
+        while (forking_.load() != 0) pause();
+    }
+    void lock() {
+        give_way();
         pthread_mutex_lock(&mutex_);
-        if (tracer.before_fork != nullptr && stage_.load() == kOpen) tracer.before_fork(&before_);
+    }
+    static void pause() {
+        constexpr timespec kMoment{0, 100'000};
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &kMoment, nullptr);
+    }
+
+    // liblttng-ust-fork wraps fork; without it, these call LTTng. LTTng's own lock comes first, as with it.
+    void before_fork() {
+        is_admitted = false;
+        forking_.fetch_add(1);
+        sigset_t before{};
+        bool is_told = false;
+        for (;;) {
+            const int stage = stage_.load();
+            if (stage == kOpening && is_without_signals()) return admit();
+            if (stage == kOpen && tracer.before_fork != nullptr) {
+                // Which no thread blocks: so it stays where LTTng does nothing, since it forks itself.
+                sigaddset(&before, SIGKILL);
+                tracer.before_fork(&before);
+                if (sigismember(&before, SIGKILL) == 1) return admit();
+                is_told = true;
+            }
+            pthread_mutex_lock(&mutex_);
+            if (is_told || stage_.load() != kOpen || tracer.before_fork == nullptr) break;
+            pthread_mutex_unlock(&mutex_);  // it was opened meanwhile
+        }
+        is_told_ = is_told;
+        before_ = before;
+        forking_.fetch_sub(1);
+    }
+    // A fork of LTTng's own, for a child that only makes a file. LTTng may hold locks, and wait for it.
+    void admit() {
+        is_admitted = true;
+        forking_.fetch_sub(1);
+    }
+    // So are the thread that opens LTTng, and those that LTTng starts.
+    static bool is_without_signals() {
+        sigset_t mask;
+        pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+        for (const int signal : {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGCHLD, SIGSEGV})
+            if (sigismember(&mask, signal) != 1) return false;
+        return true;
     }
     void after_fork() {
-        if (tracer.after_fork_parent != nullptr && stage_.load() == kOpen) tracer.after_fork_parent(&before_);
+        if (is_admitted) {
+            is_admitted = false;
+            return;
+        }
+        const bool is_told = is_told_;
+        sigset_t before = before_;
         pthread_mutex_unlock(&mutex_);
+        if (is_told) tracer.after_fork_parent(&before);
     }
     void in_child() {
-        if (tracer.after_fork_child != nullptr && stage_.load() == kOpen) tracer.after_fork_child(&before_);
-        pthread_mutex_unlock(&mutex_);
+        mutex_ = PTHREAD_MUTEX_INITIALIZER;
+        forking_.store(0);
+        is_registering_.store(false);
+        if (is_admitted) return;
         // The child's own session comes with its first record.
         if (control_.base != nullptr) munmap(control_.base, control_.size);
         control_ = {};
         has_session_.store(0, std::memory_order_release);
         done_ = 0;
-        if (stage_.load() == kOpen) start_thread();
+        if (is_told_) tracer.after_fork_child(&before_);
+        if (stage_.load() != kFailed) start_thread();
     }
 
     enum Stage { kClosed, kOpening, kOpen, kFailed };
@@ -184,8 +267,12 @@ class Registrar {
     Control control_;
     SiteEvent** events_ = nullptr;  // by the number of their entries
     std::uint32_t done_ = 0;        // below it every entry has been visited
+    // Held while what a child goes on with changes.
     pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-    bool is_over_ = false;
+    std::atomic<int> forking_{0};  // threads that want it to fork
+    std::atomic<bool> is_over_{false}, is_registering_{false};
+    // Of the fork that holds the lock: whether LTTng was told, and the signals that it blocked before.
+    bool is_told_ = false;
     sigset_t before_{};
 };
 

@@ -11,7 +11,8 @@ namespace silverpoint::lttng {
 
 // Everything that LTTng keeps pointers to, but the fields. It is never freed.
 struct SiteEvent {
-    ProbeEvent shared{};
+    ProbeEvent shared{};  // its magic is stored when LTTng has the event
+    SiteEvent* end = nullptr;
     const char* signature = "";
     bool is_direct = true;
     int level = 0;
@@ -125,20 +126,34 @@ inline void write_one(const Event* event, const Given* given) {
     if (out.is_whole()) write_given({&event, out.bytes(), out.size(), caller});
 }
 
+// Set while this thread is within LTTng. What LTTng calls may have tracepoints (malloc), and so may a signal
+// handler: these write no event.
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local bool is_writing = false;
+
+struct Writing {
+    Writing() { is_writing = true; }
+    ~Writing() { is_writing = false; }
+    Writing(const Writing&) = delete;
+    Writing& operator=(const Writing&) = delete;
+};
+
 // ProbeEvent::write.
 inline void write_event(const ProbeEvent* shared, const unsigned char* bytes, std::size_t size, bool is_cut,
                         void* caller) {
+    if (is_writing) return;
+    const Writing writing;
     const auto& event = *reinterpret_cast<const SiteEvent*>(shared);
     if (event.is_direct && !is_cut)
         return write_given({&event, reinterpret_cast<const char*>(bytes), size, caller});
     write_converted(event, bytes, size, caller);
 }
 
-// Registers an event; null: there is no memory for it, or it has too many fields.
+// An event that LTTng does not have yet; null: there is no memory for it, or it has too many fields.
 inline SiteEvent* make_event(const char* provider, const char* name, std::string_view signature,
                              std::string_view names, int level, const char* uri) {
-    SiteEvent* const made = ::new (keep_memory(sizeof(SiteEvent))) SiteEvent;
-    if (made == nullptr) return nullptr;
+    void* const memory = keep_memory(sizeof(SiteEvent));
+    if (memory == nullptr) return nullptr;
+    auto* const made = ::new (memory) SiteEvent;
     const FieldList list(signature, names, &made->probe);
     auto* const fields = static_cast<const Field**>(keep_memory((list.count() + 1) * sizeof(Field*)));
     if (list.is_broken() || fields == nullptr) return nullptr;
@@ -164,10 +179,7 @@ inline SiteEvent* make_event(const char* provider, const char* name, std::string
     made->tracepoint.provider = provider;
     made->tracepoint.event = name;
     made->tracepoint.signature = made->signature;
-    if (tracer.register_probe(&made->probe) == nullptr ||
-        tracer.register_tracepoints(made->tracepoints, 1) != 0)
-        return nullptr;
-    made->shared = {ProbeEvent::kMagic, &made->tracepoint.state, &write_event, nullptr};
+    made->shared = {0, &made->tracepoint.state, &write_event, nullptr};
     return made;
 }
 

@@ -33,6 +33,7 @@ using Name = Text<200>;
 class FieldList {
   public:
     static constexpr unsigned kMost = 400;
+    static constexpr std::size_t kBase = 180;
 
     // `names`: as in a description.
     FieldList(std::string_view signature, std::string_view names, const ProbeDesc* probe) : probe_(probe) {
@@ -71,12 +72,20 @@ class FieldList {
         return false;
     }
     void put(const Name& name, const TypeCommon* type, bool no_filter = false) {
+        if (count_ == kMost) {
+            is_broken_ = true;
+            return;
+        }
         Name unique = name;
-        for (unsigned number = 2; is_taken({unique.c_str(), unique.size()}); ++number)
-            (unique = name).add("_").number(number);
+        for (unsigned number = 2; is_taken({unique.c_str(), unique.size()}); ++number) {
+            unique = name;
+            // Room for what tells it from the others.
+            if (unique.size() > kBase) unique.cut(kBase);
+            unique.add("_").number(number);
+        }
         const auto* const field = keep(
             Field{.name = keep_text({unique.c_str(), unique.size()}), .type = type, .no_filter = no_filter});
-        if (count_ == kMost || field == nullptr || type == nullptr) {
+        if (field == nullptr || type == nullptr) {
             is_broken_ = true;
         } else {
             fields_[count_++] = field;

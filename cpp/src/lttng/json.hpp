@@ -13,6 +13,8 @@ class Input {
   public:
     Input(const unsigned char* bytes, std::size_t size) : at_(bytes), end_(bytes + size) {}
 
+    bool is_at_end() const { return at_ == end_; }
+    void skip_all() { at_ = end_; }
     const unsigned char* take(std::size_t size) {
         static constexpr unsigned char kZeros[16] = {};
         if (size > static_cast<std::size_t>(end_ - at_)) {
@@ -70,15 +72,14 @@ inline void put_escaped(Output& out, std::uint32_t c) {
         out.code_point(c);
     }
 }
+// One byte of UTF-8.
+inline void put_byte(Output& out, char c) {
+    if (c == '"' || c == '\\' || (c >= 0 && c < ' ')) return put_escaped(out, static_cast<unsigned char>(c));
+    out.put(c);
+}
 inline void put_quoted(Output& out, std::string_view text) {
     out.put('"');
-    for (const char c : text) {
-        if (c == '"' || c == '\\' || (c >= 0 && c < ' ')) {
-            put_escaped(out, static_cast<unsigned char>(c));
-        } else {
-            out.put(c);  // a byte of UTF-8
-        }
-    }
+    for (const char c : text) put_byte(out, c);
     out.put('"');
 }
 inline void put_hex(Output& out, const unsigned char* bytes, std::size_t size) {
@@ -90,6 +91,7 @@ inline void put_hex(Output& out, const unsigned char* bytes, std::size_t size) {
 }
 // Digits enough to read the same back; what JSON has no number for is a text.
 inline void put_float(Output& out, double value, int digits) {
+    if (__builtin_isnan(value)) return out.add("\"nan\"");  // without its sign
     char text[40];
     int len = __builtin_snprintf(text, sizeof text, "%.*g", digits, value);
     for (char* c = text; *c != 0; ++c)
@@ -139,29 +141,79 @@ inline void put_uuid(Output& out, Input& in) {
     }
 }
 
-// An item of CBOR. What is deeper than `depth` levels is left out.
-inline void put_item(Output& out, Input& in, unsigned depth = 40) {
-    const auto head = in.get<std::uint8_t>();
-    const unsigned major = head >> 5, low = head & 31;
-    std::uint64_t count = low;
-    if (low >= 24 && low < 28) {
+// Of a map's key, which is put together on the stack.
+inline constexpr unsigned kKeyDepth = 4;
+
+// The head of an item of CBOR.
+struct ItemHead {
+    unsigned major, low;
+    std::uint64_t count;  // or the value itself
+
+    explicit ItemHead(Input& in) {
+        const auto head = in.get<std::uint8_t>();
+        major = head >> 5;
+        count = low = head & 31;
+        if (low < 24 || low > 27) return;
         const unsigned size = 1u << (low - 24);
         count = 0;
         const unsigned char* const bytes = in.take(size);
         for (unsigned i = 0; i < size; ++i) count = count << 8 | bytes[i];
     }
-    const bool is_open = low == 31;
-    const auto is_over = [&](std::uint64_t number) {
-        if (!is_open) return number >= count;
+    // Majors 2 to 5 have a length: bytes or items.
+    bool is_too_long() const { return major >= 2 && major <= 5 && count > kRecordMax; }
+    // Whether `number` items were all of an array or map; passes over its end.
+    bool is_over(Input& in, std::uint64_t number) const {
+        if (low != 31) return number >= count;
         Input ahead = in;
         const auto next = ahead.get<std::uint8_t>();
         if (next != 0xFF && (next != 0 || number < kRecordMax)) return false;
         in = ahead;
         return true;
-    };
-    if (depth == 0 || count > kRecordMax * std::uint64_t{1} * (major >= 2 && major <= 5 ? 1 : ~0u)) {
-        out.add("null");
-        return;
+    }
+};
+
+// Passes over an item; over all that is left, if it is deeper than a reader accepts (spec/wire.md, section
+// 10).
+inline void skip_item(Input& in, unsigned depth = 128) {
+    const ItemHead head(in);
+    if (depth == 0 || head.is_too_long()) return in.skip_all();
+    if (head.major == 2 || head.major == 3) in.take(static_cast<std::size_t>(head.count));
+    if (head.major == 6) return skip_item(in, depth - 1);
+    if (head.major != 4 && head.major != 5) return;
+    for (std::uint64_t number = 0; !in.is_at_end() && !head.is_over(in, number); ++number) {
+        skip_item(in, depth - 1);
+        if (head.major == 5) skip_item(in, depth - 1);
+    }
+}
+
+// A key that is no text becomes one.
+inline void put_key(Output& out, const Output& key) {
+    if (!key.is_whole()) return out.fail();
+    const std::string_view json(key.bytes(), key.size());
+    if (!json.empty() && json[0] == '"') return out.add(json);
+    put_quoted(out, json);
+}
+
+inline void put_item(Output& out, Input& in, unsigned depth = 40);
+
+[[gnu::noinline]] inline void put_item_key(Output& out, Input& in, unsigned depth) {
+    Output key;
+    put_item(key, in, depth < kKeyDepth ? depth : kKeyDepth);
+    put_key(out, key);
+}
+
+// An item of CBOR. What is deeper than `depth` levels is left out.
+inline void put_item(Output& out, Input& in, unsigned depth) {
+    if (depth == 0) {
+        skip_item(in);
+        return out.add("null");
+    }
+    const ItemHead head(in);
+    const unsigned major = head.major, low = head.low;
+    const std::uint64_t count = head.count;
+    if (head.is_too_long()) {
+        in.skip_all();
+        return out.add("null");
     }
     switch (major) {
         case 0:
@@ -183,15 +235,10 @@ inline void put_item(Output& out, Input& in, unsigned depth = 40) {
         case 4:
         case 5:
             out.put(major == 4 ? '[' : '{');
-            for (std::uint64_t number = 0; out.is_whole() && !is_over(number); ++number) {
+            for (std::uint64_t number = 0; out.is_whole() && !head.is_over(in, number); ++number) {
                 if (number > 0) out.put(',');
                 if (major == 5) {
-                    // A key that is no text becomes one.
-                    Input ahead = in;
-                    const bool is_text = ahead.get<std::uint8_t>() >> 5 == 3;
-                    if (!is_text) out.put('"');
-                    put_item(out, in, is_text ? depth - 1 : 1);
-                    if (!is_text) out.put('"');
+                    put_item_key(out, in, depth - 1);
                     out.put(':');
                 }
                 put_item(out, in, depth - 1);
@@ -201,8 +248,7 @@ inline void put_item(Output& out, Input& in, unsigned depth = 40) {
             // Metadata (spec/wire.md, section 10): the key, then the item.
             if (count == 0x53506D64) {
                 in.get<std::uint8_t>();
-                Output unused;
-                put_item(unused, in, 1);
+                skip_item(in);
             }
             return put_item(out, in, depth - 1);
         }
@@ -245,6 +291,12 @@ inline void put_json_list(Output& out, Signature& of, Input& in, std::uint32_t c
     }
     of.skip();
     out.put(']');
+}
+
+[[gnu::noinline]] inline void put_json_key(Output& out, Signature& of, Input& in) {
+    Output key;
+    put_json(key, of, in);
+    put_key(out, key);
 }
 
 // A value as JSON; both inputs go past it.
@@ -315,14 +367,7 @@ inline void put_json(Output& out, Signature& of, Input& in) {
             for (std::uint32_t i = 0; i < count && out.is_whole(); ++i) {
                 if (i > 0) out.put(',');
                 Signature again = pair;
-                Signature key = pair;
-                key.skip_metadata();
-                const bool is_text = key.peek() == 's' || key.peek() == 'S' || key.peek() == 'Z' ||
-                                     key.peek() == 'c' || key.peek() == 'w' || key.peek() == 'W' ||
-                                     key.peek() == 'u';
-                if (!is_text) out.put('"');
-                put_json(out, again, in);
-                if (!is_text) out.put('"');
+                put_json_key(out, again, in);
                 out.put(':');
                 put_json(out, again, in);
             }
@@ -344,7 +389,7 @@ inline void put_json(Output& out, Signature& of, Input& in) {
             for (bool is_first = true; !of.is_at_end() && of.peek() != '>'; is_first = false) {
                 if (!is_first) out.put(',');
                 out.put('"');
-                unescape(of.until(':'), [&out](char c) { out.put(c); });
+                unescape(of.until(':'), [&out](char c) { put_byte(out, c); });
                 out.add("\":");
                 put_json(out, of, in);
                 of.take();
@@ -367,7 +412,7 @@ inline void put_json(Output& out, Signature& of, Input& in) {
                 if (!number.empty() && number[0] == '-') known = -known;
                 if (known != value) continue;
                 out.put('"');
-                unescape(label, [&out](char c) { out.put(c); });
+                unescape(label, [&out](char c) { put_byte(out, c); });
                 return out.put('"');
             }
             if (is_signed(unit)) return out.decimal(value);

@@ -28,6 +28,8 @@ class Output {
     }
     void add(std::string_view text) { add(text.data(), text.size()); }
     void put(char c) { add(&c, 1); }
+    // It cannot be whole.
+    void fail() { is_whole_ = false; }
     std::size_t size() const { return size_; }
     bool is_whole() const { return is_whole_; }
     const char* bytes() const { return bytes_; }

@@ -31,11 +31,12 @@ inline bool Tracer::open() {
     constexpr const char* kName = "liblttng-ust.so.1";
     void* const library = dlopen(kName, RTLD_NOW | RTLD_GLOBAL);
     if (library == nullptr) {
-        void* const old = dlopen("liblttng-ust.so.0", RTLD_LAZY | RTLD_NOLOAD);
         detail::Text<600> line;
         line.add("SILVERPOINT_PROBES=lttng: LTTng gets no events: ");
-        const char* const why = dlerror();
-        line.add(why != nullptr ? why : kName);
+        const char* why = dlerror();
+        if (why == nullptr) why = kName;
+        line.add(why, strnlen(why, 400));
+        void* const old = dlopen("liblttng-ust.so.0", RTLD_LAZY | RTLD_NOLOAD);
         if (old != nullptr) line.add(" (liblttng-ust.so.0 is loaded, which is older than 2.13)");
         line.add("; install liblttng-ust 2.13 or later (Debian: liblttng-ust1)");
         detail::warn(line.c_str());

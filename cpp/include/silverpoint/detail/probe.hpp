@@ -56,7 +56,9 @@ inline void start_probes() {
         if (start == nullptr) {
             probes_asked.store(0, std::memory_order_relaxed);
             Text<600> line;
-            line.add("SILVERPOINT_PROBES=lttng: LTTng gets no events: ").add(why == nullptr ? name : why);
+            if (why == nullptr) why = name;
+            // A long path leaves room for the advice.
+            line.add("SILVERPOINT_PROBES=lttng: LTTng gets no events: ").add(why, strnlen(why, 400));
             line.add("; install libsilverpoint_lttng, or name its file in SILVERPOINT_LTTNG_LIBRARY");
             return warn(line.c_str());
         }

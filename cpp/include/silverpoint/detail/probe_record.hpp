@@ -21,7 +21,7 @@ template <class... Ts>
         Scratch scratch;
         if (char* const out = scratch.fit(scratch.begin(), size)) {
             Fields<Ts...>::put(out, args...);
-            const ErrnoGuard guard;
+            const SystemGuard guard;
             event->write(event, reinterpret_cast<const unsigned char*>(out), size, (head & kTruncated) != 0,
                          __builtin_return_address(0));
         }
@@ -72,9 +72,12 @@ SP_DETAIL_COLD std::uint64_t ns_of_ticks(std::uint64_t ticks) {
 SP_DETAIL_COLD void end_probed_span(Site& site, std::uint64_t held, std::uint64_t head) {
     const std::uint64_t began = held & ~(kProbedSpan | kRecordedSpan);
     const std::uint64_t duration = session.now() - began;
-    const ProbeEvent* const event = probe_event(site.entry.load(std::memory_order_relaxed));
+    // In a forked child without a session the event is the parent's (Site::is_wanted_otherwise).
+    const ProbeEvent* const event = session.is_ready() || ensure_session()
+                                        ? probe_event(site.entry.load(std::memory_order_relaxed))
+                                        : nullptr;
     if (event != nullptr && event->end != nullptr && event->end->is_wanted()) {
-        const ErrnoGuard guard;
+        const SystemGuard guard;
         const std::uint64_t ns = ns_of_ticks(duration);
         event->end->write(event->end, reinterpret_cast<const unsigned char*>(&ns), sizeof ns, false,
                           __builtin_return_address(0));

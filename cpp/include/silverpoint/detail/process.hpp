@@ -114,7 +114,7 @@ SP_DETAIL_COLD void renew_header(std::size_t sites, std::size_t descs) {
     session.longword(at::kDescsReserved).store(descs & ~std::size_t{4095}, std::memory_order_relaxed);
     std::memset(session.control + session.slabs_at, 0, session.slab_count * 16u);
     // Addresses in the parent's memory; those that are the child's, too, are stored again.
-    for (std::size_t i = 0; probes_wanted() && i < sites; ++i)
+    for (std::size_t i = 0; i < sites; ++i)
         session.longword(session.sites_at + i * kSiteEntry + 24).store(0, std::memory_order_relaxed);
 }
 

@@ -112,7 +112,7 @@ inline const char* environment(const char* name) { return secure_getenv(name); }
 
 SP_DETAIL_COLD void warn(const char* text) {
     const SystemGuard guard;
-    Text<400> line;
+    Text<640> line;
     line.add("silverpoint: ").add(text).add("\n");
     [[maybe_unused]] const auto written = write(2, line.c_str(), line.size());
 }

@@ -87,7 +87,7 @@ fn every_field_in_cpp_is_as_in_the_ring() {
     compile_library(&scratch);
     compile_program(&scratch, "shop.cpp");
     let Some(ended) = check(&scratch, &["fields", SILVERPOINT, "../program", "200"]) else { return };
-    assert_eq!(ended.out, "1400 events equal\n");
+    assert_eq!(ended.out, "1600 events equal\n");
 }
 
 #[test]
@@ -141,7 +141,52 @@ fn a_forked_child_has_events_of_its_own() {
     let scratch = Scratch::new();
     compile_library(&scratch);
     compile_program(&scratch, "family.cpp");
-    check(&scratch, &["fork", SILVERPOINT, "../program"]);
+    check(&scratch, &["fork", "../program"]);
+}
+
+#[test]
+fn a_child_that_was_forked_before_lttng_is_open_has_events() {
+    if let Some(why) = missing() {
+        return skipped!("{why}");
+    }
+    let scratch = Scratch::new();
+    compile_library(&scratch);
+    compile_program(&scratch, "family.cpp");
+    check(&scratch, &["fork", "../program", "early"]);
+}
+
+#[test]
+fn a_program_that_forks_while_its_events_are_made_ends() {
+    if let Some(why) = missing() {
+        return skipped!("{why}");
+    }
+    let scratch = Scratch::new();
+    compile_library(&scratch);
+    compile_program(&scratch, "busy.cpp");
+    check(&scratch, &["busy", "../program"]);
+}
+
+/// Names of fields and values as JSON, which no daemon is needed for.
+#[test]
+fn names_and_json_are_right() {
+    let scratch = Scratch::new();
+    let sources = format!("-I{}", root().join("cpp/src").display());
+    let file = source("unit.cpp");
+    let words = [
+        "-std=c++20",
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-fvisibility=hidden",
+        &*sources,
+        &*file,
+        "-o",
+        "unit",
+    ];
+    compile(&scratch, "g++", &words);
+    let ended = end(&mut scratch.command("./unit", [] as [&str; 0]));
+    assert_eq!((ended.code(), &*ended.out), (Some(0), "all equal\n"), "{}", ended.err);
 }
 
 /// The page of the guide: its program, and what LTTng's tools then show.
@@ -187,4 +232,28 @@ fn what_is_missing_is_one_message() {
     );
     // A child makes a session of its own, but does not say it again.
     assert_eq!(lines.len(), 2, "{lines:?}");
+}
+
+/// A library of that name that is none, at a long path: the message says which, and what to do.
+#[test]
+fn an_unsuitable_lttng_is_one_message() {
+    let scratch = Scratch::new();
+    compile_library(&scratch);
+    compile_program(&scratch, "family.cpp");
+    let folder = scratch.path(&format!("{}/{}", "long".repeat(60), "path".repeat(40)));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("liblttng-ust.so.1"), "no library\n".repeat(100)).unwrap();
+    let mut command = scratch.command("sh", ["-c", "echo | ./program"]);
+    command.env("SILVERPOINT_PROBES", "lttng").env("SILVERPOINT_LTTNG_LIBRARY", scratch.path(LIBRARY));
+    command.env("LD_LIBRARY_PATH", &folder);
+    let ended = end(&mut command);
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    let lines: Vec<&str> = ended.err.lines().collect();
+    let is_right = |line: &&str| {
+        line.starts_with("silverpoint: SILVERPOINT_PROBES=lttng: LTTng gets no events: ")
+            && line.contains("longlong")
+            && line.ends_with("; install liblttng-ust 2.13 or later (Debian: liblttng-ust1)")
+    };
+    // A child that is forked before that opens LTTng itself.
+    assert!((1..=2).contains(&lines.len()) && lines.iter().all(is_right), "{lines:?}");
 }

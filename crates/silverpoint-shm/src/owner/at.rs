@@ -14,3 +14,6 @@ pub(crate) const SLAB_SHIFT: usize = 0;
 pub(crate) const SLAB_NEXT: usize = 4;
 /// See [`SLAB_SHIFT`].
 pub(crate) const SLAB_BACKED: usize = 8;
+
+/// Offset of `probe` in a site's entry: the address of its event for a system tracer (section 3.7).
+pub(crate) const SITE_PROBE: usize = 24;

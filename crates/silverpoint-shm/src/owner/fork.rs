@@ -105,7 +105,8 @@ unsafe fn copy(from: Shared, to: Shared, at: usize, len: usize) {
     }
 }
 
-/// The index of the parent is sparse and large; what it says follows from the entries.
+/// The index of the parent is sparse and large; what it says follows from the entries. Events of system
+/// tracers are the parent's.
 ///
 /// # Safety
 /// The entries below `sites` are backed in `child`, whose layout is `layout`.
@@ -119,6 +120,8 @@ unsafe fn rebuild_index(
         // SAFETY: by the caller, and each slot is backed before it is touched.
         unsafe {
             let entry = child.part(layout.sites_at as usize + i * at::site_entry::SIZE);
+            // An address in the parent's memory.
+            entry.u64(at::SITE_PROBE).store(0, Ordering::Relaxed);
             if entry.u32(at::site_entry::STAGE).load(Ordering::Relaxed) < at::site_entry::LOCATED {
                 continue;
             }
@@ -139,4 +142,38 @@ unsafe fn rebuild_index(
         }
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use std::alloc::{Layout as Memory, alloc_zeroed, dealloc};
+
+    use super::*;
+
+    #[test]
+    fn a_child_has_no_events_of_its_parent() {
+        let layout = Layout::new(1 << 20);
+        let memory = Memory::from_size_align(layout.control_size as usize, 4096).unwrap();
+        // SAFETY: the layout's places lie in the memory, which is zeroed, and freed at the end.
+        unsafe {
+            let file = alloc_zeroed(memory);
+            let child = Shared::new(file);
+            let stages = [at::site_entry::COMPLETE, at::site_entry::WRITING];
+            let entry = |i: usize| child.part(layout.sites_at as usize + i * at::site_entry::SIZE);
+            for (i, stage) in stages.into_iter().enumerate() {
+                entry(i).u32(at::site_entry::STAGE).store(stage, Ordering::Relaxed);
+                entry(i).u64(at::site_entry::HASH).store(7, Ordering::Relaxed);
+                entry(i).u64(at::SITE_PROBE).store(0x1234_5678, Ordering::Relaxed);
+            }
+            assert!(rebuild_index(&layout, child, stages.len(), |_, _| true));
+            for i in 0..stages.len() {
+                assert_eq!(entry(i).u64(at::SITE_PROBE).load(Ordering::Relaxed), 0);
+            }
+            // Only what is located is found.
+            let index = layout.index_at as usize;
+            assert_eq!(child.u32(index + 7 * 4).load(Ordering::Relaxed), 1);
+            assert_eq!(child.u32(index + 8 * 4).load(Ordering::Relaxed), 0);
+            dealloc(file, memory);
+        }
+    }
 }

@@ -2,7 +2,8 @@
 
     check.py fields SILVERPOINT PROGRAM TIMES     in both, equal
     check.py alone SILVERPOINT PROGRAM TIMES      with the ring off: in LTTng alone; with a filter on a field, and an exact name
-    check.py fork SILVERPOINT PROGRAM             a forked child's events are there
+    check.py fork PROGRAM [early]                 a forked child's events are there
+    check.py busy PROGRAM                         it ends, though it forks while its events are made
     check.py page SCRIPT                          what the guide's page says
 
 In the current directory, which is for this alone. Where it must not touch the system's daemon (root's), it runs in a mount namespace of its own.
@@ -11,6 +12,7 @@ In the current directory, which is for this alone. Where it must not touch the s
 import json
 import math
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -213,18 +215,40 @@ def alone(silverpoint, program, times):
     print(f"{len(found)} events, the ring off")
 
 
-def fork(silverpoint, program):
-    with Daemon():
-        lttng("create", "one", f"--output={os.getcwd()}/trace")
-        lttng("enable-event", "--userspace", "shop:*")
-        lttng("start")
-        process = start([program], SILVERPOINT_PROBES="lttng")
-        go(process, {"shop:parent or child"})
-        lttng("stop")
-        lttng("destroy")
-    who = [fields["who"] for name, fields in events("trace") if name == "parent or child"]
-    assert sorted(set(who)) == ["child", "parent"], who
+# With and without what wraps fork.
+PRELOADED = ({}, {"LD_PRELOAD": "liblttng-ust-fork.so.1"})
+
+
+def fork(program, *early):
+    """`early`: it forks before LTTng is open; so the child opens it."""
+    for variables in PRELOADED:
+        shutil.rmtree("trace", ignore_errors=True)
+        with Daemon():
+            lttng("create", "one", f"--output={os.getcwd()}/trace")
+            lttng("enable-event", "--userspace", "shop:*")
+            lttng("start")
+            process = start([program, *early], SILVERPOINT_PROBES="lttng", **variables)
+            processes = 1 + len(early)
+            wait(f"{processes} processes", lambda: lttng("list", "--userspace").count("shop:parent or child ") == processes)
+            go(process, {"shop:parent or child"})
+            lttng("stop")
+            lttng("destroy")
+        who = [fields["who"] for name, fields in events("trace") if name == "parent or child"]
+        assert set(who) - {"first"} == {"child", "parent"}, (variables, who)
     print("both processes")
+
+
+def busy(program):
+    for variables in PRELOADED:
+        with Daemon():
+            lttng("create", "one", f"--output={os.getcwd()}/trace")
+            lttng("enable-event", "--userspace", "shop:*")
+            lttng("start")
+            process = start([program], SILVERPOINT_PROBES="lttng", **variables)
+            if process.wait(PATIENCE) != 0:
+                raise SystemExit(f"the program ended with {process.returncode}")
+            lttng("destroy")
+    print("ended")
 
 
 def page(script):
@@ -247,7 +271,7 @@ def in_own_namespace():
 def main():
     in_own_namespace()
     os.environ["LTTNG_HOME"] = os.environ["HOME"] = os.getcwd()
-    {"fields": fields, "alone": alone, "fork": fork, "page": page}[sys.argv[1]](*sys.argv[2:])
+    {"fields": fields, "alone": alone, "fork": fork, "busy": busy, "page": page}[sys.argv[1]](*sys.argv[2:])
 
 
 if __name__ == "__main__":

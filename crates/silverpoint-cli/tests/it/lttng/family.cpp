@@ -1,27 +1,35 @@
-// A program that forks: both processes record after it.
+// A program that forks: both processes record after it. With an argument it forks at once, before LTTng is
+// open, and else when there is input.
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <silverpoint/silverpoint.hpp>
 
 SP_CATEGORY("shop")
 
 static void one(const char* who) { SP_EVENT("parent or child", who); }
 
-int main() {
-    one("first");
-    if (std::getchar() == EOF) return 1;
+static pid_t family() {
     const pid_t child = fork();
-    if (child == 0) {
-        // Its events are known to LTTng when it is.
-        for (int i = 0; i < 100; ++i) {
-            one("child");
-            usleep(10'000);
-        }
-        return 0;
+    one(child == 0 ? "child" : "parent");
+    return child;
+}
+
+int main(int argc, char**) {
+    one("first");
+    pid_t child = -1;
+    if (argc > 1) child = family();
+    // It stays there: both processes wait for it.
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    poll(&input, 1, -1);
+    if (child == -1) child = family();
+    // Their events are known to LTTng when it is.
+    for (int i = 0; i < 100; ++i) {
+        one(child == 0 ? "child" : "parent");
+        usleep(10'000);
     }
-    one("parent");
+    if (child == 0) return 0;
     int status = 0;
     return waitpid(child, &status, 0) == child ? status : 1;
 }

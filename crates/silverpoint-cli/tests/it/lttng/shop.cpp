@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
-#include <silverpoint/silverpoint.hpp>
+#include <silverpoint/recursive.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,9 +18,15 @@ struct Point {
     double y;
     std::string name;
 };
+struct Tree {
+    double weight;
+    std::uint64_t large;
+    std::vector<Tree> parts;
+};
 }  // namespace shop
 SP_ENUM(shop::Side, Buy, Sell)
 SP_STRUCT(shop::Point, x, y, name)
+SP_RECURSIVE(shop::Tree, weight, large, parts)
 
 static void one(int i) {
     const std::string text = "text \"" + std::to_string(i) + "\" \u00fc";
@@ -39,6 +45,10 @@ static void one(int i) {
              std::uint64_t(-1) - unsigned(i));
     SP_EVENT("values", side, maybe, word, counts, samples, words, map, point,
              std::u16string(u"\u00fc\U0001F600"), std::pair(i, text));
+    const shop::Tree tree{i / 3.0, std::uint64_t(-1) - unsigned(i), {{-1e300 * i, 0, {}}, {0.1, 1, {}}}};
+    const std::map<shop::Side, int> sides{{side, i}};
+    const std::map<std::pair<int, std::string>, bool> pairs{{{i, text}, odd}};
+    SP_EVENT("items", tree, sides, pairs);
     SP_COUNTER("depth", i);
     SP_SPAN("span", i);
 }
