@@ -203,7 +203,7 @@ class Registrar {
         is_admitted = false;
         forking_.fetch_add(1);
         sigset_t before{};
-        bool is_told = false;
+        bool is_announced = false;
         for (;;) {
             const int stage = stage_.load();
             if (stage == kOpening && is_without_signals()) return admit();
@@ -212,13 +212,13 @@ class Registrar {
                 sigaddset(&before, SIGKILL);
                 tracer.before_fork(&before);
                 if (sigismember(&before, SIGKILL) == 1) return admit();
-                is_told = true;
+                is_announced = true;
             }
             pthread_mutex_lock(&mutex_);
-            if (is_told || stage_.load() != kOpen || tracer.before_fork == nullptr) break;
+            if (is_announced || stage_.load() != kOpen || tracer.before_fork == nullptr) break;
             pthread_mutex_unlock(&mutex_);  // it was opened meanwhile
         }
-        is_told_ = is_told;
+        is_announced_ = is_announced;
         before_ = before;
         forking_.fetch_sub(1);
     }
@@ -240,10 +240,10 @@ class Registrar {
             is_admitted = false;
             return;
         }
-        const bool is_told = is_told_;
+        const bool is_announced = is_announced_;
         sigset_t before = before_;
         pthread_mutex_unlock(&mutex_);
-        if (is_told) tracer.after_fork_parent(&before);
+        if (is_announced) tracer.after_fork_parent(&before);
     }
     void in_child() {
         mutex_ = PTHREAD_MUTEX_INITIALIZER;
@@ -255,7 +255,7 @@ class Registrar {
         control_ = {};
         has_session_.store(0, std::memory_order_release);
         done_ = 0;
-        if (is_told_) tracer.after_fork_child(&before_);
+        if (is_announced_) tracer.after_fork_child(&before_);
         if (stage_.load() != kFailed) start_thread();
     }
 
@@ -271,8 +271,8 @@ class Registrar {
     pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
     std::atomic<int> forking_{0};  // threads that want it to fork
     std::atomic<bool> is_over_{false}, is_registering_{false};
-    // Of the fork that holds the lock: whether LTTng was told, and the signals that it blocked before.
-    bool is_told_ = false;
+    // Of the fork that holds the lock: whether LTTng knows of it, and the signals that it blocked before.
+    bool is_announced_ = false;
     sigset_t before_{};
 };
 

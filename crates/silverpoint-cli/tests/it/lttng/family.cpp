@@ -10,14 +10,21 @@ SP_CATEGORY("shop")
 
 static void one(const char* who) { SP_EVENT("parent or child", who); }
 
+// In the child the span ends before there is a session of its own.
+static pid_t within_span(bool forks) {
+    SP_SPAN("span");
+    return forks ? fork() : -1;
+}
+
 static pid_t family() {
-    const pid_t child = fork();
+    const pid_t child = within_span(true);
     one(child == 0 ? "child" : "parent");
     return child;
 }
 
 int main(int argc, char**) {
     one("first");
+    within_span(false);
     pid_t child = -1;
     if (argc > 1) child = family();
     // It stays there: both processes wait for it.
