@@ -166,6 +166,17 @@ fn a_program_that_forks_while_its_events_are_made_ends() {
     check(&scratch, &["busy", "../program"]);
 }
 
+#[test]
+fn a_tracepoint_in_malloc_does_not_recur() {
+    if let Some(why) = missing() {
+        return skipped!("{why}");
+    }
+    let scratch = Scratch::new();
+    compile_library(&scratch);
+    compile_program(&scratch, "allocs.cpp");
+    check(&scratch, &["allocs", "../program"]);
+}
+
 /// Names of fields and values as JSON, which no daemon is needed for.
 #[test]
 fn names_and_json_are_right() {

@@ -4,6 +4,7 @@
     check.py alone SILVERPOINT PROGRAM TIMES      with the ring off: in LTTng alone; with a filter on a field, and an exact name
     check.py fork PROGRAM [early]                 a forked child's events are there
     check.py busy PROGRAM                         it ends, though it forks while its events are made
+    check.py allocs PROGRAM                       its malloc has a tracepoint: each call in the program is an event
     check.py page SCRIPT                          what the guide's page says
 
 In the current directory, which is for this alone. Where it must not touch the system's daemon (root's), it runs in a mount namespace of its own.
@@ -251,6 +252,19 @@ def busy(program):
     print("ended")
 
 
+def allocs(program):
+    with Daemon():
+        lttng("create", "one", f"--output={os.getcwd()}/trace")
+        lttng("enable-event", "--userspace", "shop:*")
+        lttng("start")
+        go(start([program], SILVERPOINT_PROBES="lttng"), {"shop:malloc"})
+        lttng("stop")
+        lttng("destroy")
+    found = [fields for name, fields in events("trace") if name == "malloc" and fields["size"] == 4242]
+    assert len(found) == 1000, len(found)
+    print("all calls")
+
+
 def page(script):
     with Daemon():
         subprocess.run(["sh", "-c", script], check=True, timeout=PATIENCE)
@@ -271,7 +285,7 @@ def in_own_namespace():
 def main():
     in_own_namespace()
     os.environ["LTTNG_HOME"] = os.environ["HOME"] = os.getcwd()
-    {"fields": fields, "alone": alone, "fork": fork, "busy": busy, "page": page}[sys.argv[1]](*sys.argv[2:])
+    {"fields": fields, "alone": alone, "fork": fork, "busy": busy, "allocs": allocs, "page": page}[sys.argv[1]](*sys.argv[2:])
 
 
 if __name__ == "__main__":
