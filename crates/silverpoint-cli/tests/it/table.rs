@@ -473,10 +473,24 @@ fn call(scratch: &Scratch, row: &Row, words: &str, path: &Path, input: Input) ->
 
 #[test]
 fn every_command_on_every_sort_of_file() {
+    every_command_on(|input| !matches!(input, Big | Fifo | Pipe | Zeros));
+}
+
+#[test]
+fn every_command_on_what_has_no_end() {
+    every_command_on(|input| matches!(input, Fifo | Pipe | Zeros));
+}
+
+#[test]
+fn every_command_on_a_file_larger_than_its_memory() {
+    every_command_on(|input| matches!(input, Big));
+}
+
+fn every_command_on(is_tried: impl Fn(Input) -> bool) {
     let scratch = Scratch::new();
     fs::set_permissions(scratch.path(""), Permissions::from_mode(0o777)).unwrap();
     let mut wrong = Vec::new();
-    for input in INPUTS {
+    for input in INPUTS.into_iter().filter(|input| is_tried(*input)) {
         for row in ROWS {
             for words in row.calls {
                 let expected = (row.codes)(input);
