@@ -1,9 +1,9 @@
 #!/bin/sh
 # A program of somebody else's, built against what is installed: by find_package with the static and the shared library, and by pkg-config; in C++ and in C;
 # and against the sources, by add_subdirectory.
-# package.sh BUILD_DIRECTORY COMPILER SOURCES CARGO_PROFILE CARGO_TARGET_DIRECTORY
+# package.sh BUILD_DIRECTORY COMPILER SOURCES CARGO_PROFILE CARGO_TARGET_DIRECTORY CARGO_SELECTION
 set -eu
-build=$1 compiler=$2 sources=$3 profile=$4 cargo_target=$5
+build=$1 compiler=$2 sources=$3 profile=$4 cargo_target=$5 selection=$6
 command -v pkg-config >/dev/null || { echo "pkg-config is needed (scripts/setup test installs it)"; exit 1; }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -83,6 +83,8 @@ project(app LANGUAGES C CXX)
 set(SILVERPOINT_LOGGER ON)
 set(SILVERPOINT_CARGO_PROFILE $profile)
 set(SILVERPOINT_CARGO_TARGET_DIR $cargo_target)
+# As the tests have compiled it: nothing is compiled again.
+set(SILVERPOINT_CARGO_SELECTION "$selection" CACHE STRING "")
 add_subdirectory($sources silverpoint)
 add_executable(with_folder main.cpp)
 target_link_libraries(with_folder PRIVATE silverpoint::logger)
