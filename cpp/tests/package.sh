@@ -81,17 +81,15 @@ cat >"$scratch/folder/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.20)
 project(app LANGUAGES C CXX)
 set(SILVERPOINT_LOGGER ON)
-set(SILVERPOINT_CARGO_PROFILE $profile)
-set(SILVERPOINT_CARGO_TARGET_DIR $cargo_target)
-# As the tests have compiled it: nothing is compiled again.
-set(SILVERPOINT_CARGO_SELECTION "$selection" CACHE STRING "")
 add_subdirectory($sources silverpoint)
 add_executable(with_folder main.cpp)
 target_link_libraries(with_folder PRIVATE silverpoint::logger)
 add_executable(with_folder_in_c main.c)
 target_link_libraries(with_folder_in_c PRIVATE silverpoint::logger_shared silverpoint::c)
 END
-cmake -S "$scratch/folder" -B "$scratch/app/build/folder" -DCMAKE_CXX_COMPILER="$compiler" >"$scratch/log" &&
+# libsilverpoint as the tests have compiled it: nothing is compiled again.
+cmake -S "$scratch/folder" -B "$scratch/app/build/folder" -DCMAKE_CXX_COMPILER="$compiler" -DSILVERPOINT_CARGO_PROFILE="$profile" \
+    -DSILVERPOINT_CARGO_TARGET_DIR="$cargo_target" -DSILVERPOINT_CARGO_SELECTION="$selection" >"$scratch/log" &&
     cmake --build "$scratch/app/build/folder" --target with_folder with_folder_in_c >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 # In C: by find_package in a project of C alone, and by pkg-config.
 mkdir "$scratch/c"
