@@ -168,6 +168,7 @@ class Registrar {
         const std::uint64_t descs_at = control_.get<std::uint64_t>(at::kDescsAt);
         const auto body = control_.word(control_.entry(number) + 8).load(std::memory_order_acquire);
         const Description site(control_.base + descs_at + std::size_t{body} * 8);
+        if (site.is_question()) return failed();
         EventName uri;
         add_literal(uri, site.file, 500);
         uri.add(":").number(site.line);

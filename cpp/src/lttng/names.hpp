@@ -33,6 +33,8 @@ struct Description {
         text = next(get(36, std::uint32_t{}));
         signature = next(get(40, std::uint32_t{}));
     }
+    // It records nothing: it asks whether a record would be wanted.
+    bool is_question() const { return kind == Kind::kLog && text.empty() && signature.empty(); }
 };
 
 // LTTng's limit, with the colon and the end.

@@ -686,7 +686,6 @@ fn source(expr: &Expr) -> String {
 
 /// `async_begin` becomes `AsyncBegin`; the begin of an async span is that of any.
 fn capitalised(word: &str) -> String {
-    let word = if word == "async_span" { "async_begin" } else { word };
     word.split('_')
         .map(|part| {
             let mut chars = part.chars();

@@ -23,13 +23,18 @@ impl Drop for ErrnoGuard {
 /// The value of an environment variable, `None` when it is unset or the program runs with more privileges than its caller
 /// (`AT_SECURE`). The bytes stay valid until the variable is changed; callers copy them at once.
 pub(crate) fn environment(name: &CStr) -> Option<&'static [u8]> {
+    environment_text(name).map(CStr::to_bytes)
+}
+
+/// The same with the zero behind it.
+pub(crate) fn environment_text(name: &CStr) -> Option<&'static CStr> {
     if is_privileged() {
         return None;
     }
     // SAFETY: name ends with zero; the result is null or a string of the environment that ends with zero.
     unsafe {
         let value = libc::getenv(name.as_ptr());
-        if value.is_null() { None } else { Some(CStr::from_ptr(value).to_bytes()) }
+        if value.is_null() { None } else { Some(CStr::from_ptr(value)) }
     }
 }
 
@@ -147,7 +152,7 @@ pub(crate) fn read_file(name: &CStr, buffer: &mut [u8]) -> usize {
 
 /// Says one line on standard error, as one write.
 pub(crate) fn warn(parts: &[&[u8]]) {
-    let mut line = [0u8; 512];
+    let mut line = [0u8; 640];
     let mut len = 0;
     for part in [&[b"silverpoint: ".as_slice()], parts, &[b"\n".as_slice()]].into_iter().flatten() {
         let n = part.len().min(line.len() - len);

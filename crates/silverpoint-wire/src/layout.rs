@@ -60,6 +60,8 @@ pub mod control {
         pub const IDS_NEXT: usize = 552;
         pub const SESSION_LOSSES: usize = 560;
         pub const DOORBELL: usize = 640;
+        pub const PROBES_WAKE: usize = 648;
+        pub const PROBES_ASKED: usize = 652;
         pub const GENERATION: usize = 704;
         pub const DIRECTIVES_LEN: usize = 708;
         pub const COLLECTOR_PID: usize = 768;
@@ -92,6 +94,20 @@ pub mod control {
     pub const ANCHOR_ENTRY: usize = 32;
     /// XORed into an anchor's check.
     pub const ANCHOR_CHECK: u64 = 0x5350_4E43_4830_3031;
+}
+
+/// State bytes of sites (spec/wire.md section 3.3).
+pub mod state {
+    /// Record into the ring.
+    pub const RING: u8 = 1;
+    /// A system tracer is asked for: whether it wants the site's event is to be seen there (section 3.7).
+    pub const PROBED: u8 = 2;
+}
+
+/// Bits of the header's `probes_asked`.
+pub mod probes {
+    /// LTTng-UST.
+    pub const LTTNG: u32 = 1;
 }
 
 /// Clock sources (header field `clock_source`).
@@ -138,6 +154,8 @@ pub mod site_entry {
     pub const BODY_AT: usize = 8;
     /// Offset of `hash`.
     pub const HASH: usize = 16;
+    /// Offset of `probe`.
+    pub const PROBE: usize = 24;
     /// Stage: nothing here.
     pub const EMPTY: u32 = 0;
     /// Stage: being written.

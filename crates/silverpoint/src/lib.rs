@@ -50,6 +50,7 @@ mod limit;
 mod located;
 mod macros;
 mod placed;
+mod probed;
 mod published;
 mod record;
 mod replay;

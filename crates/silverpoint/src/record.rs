@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use silverpoint_shm::owner::{self, Cause, Owned, Reservation};
 
 use crate::args::{Args, Borrower};
+use crate::probed::Probed;
 use crate::scratch::{Scratch, Unfinished};
 use crate::site::{Meta, Site};
 use crate::writer::{COPY_MAX, Writer, seldom};
@@ -48,8 +49,9 @@ pub(crate) fn timed<M: Meta, L: AtLevel, A: Args>(site: &'static Site, arguments
         site.first_id()
     } else {
         match site.other_id::<M, A>() {
-            Some(id) => id,
-            None => return Made::LOST,
+            Ok(id) => id,
+            Err(0) => return Made::LOST,
+            Err(id) => return arguments.lend(Probed::<L>(id, M::KIND.is_span(), PhantomData)),
         }
     };
     if const { A::ONCE } {

@@ -5,6 +5,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use silverpoint_shm::owner::{self, Description, Registered};
+use silverpoint_wire::layout::state;
 use silverpoint_wire::marker;
 
 use crate::args::{Args, Types};
@@ -39,6 +40,8 @@ pub enum Kind {
     FlowEnd = 11,
     /// One id came from another.
     Link = 12,
+    /// The begin of an async span, which knows of its end.
+    AsyncSpan = 253,
     /// A span that has the name of its function.
     Scope = 254,
     /// Nothing is recorded: somebody asks whether it would be.
@@ -51,8 +54,20 @@ impl Kind {
         match self {
             Self::Enabled => Self::Log as u8,
             Self::Scope => Self::Span as u8,
+            Self::AsyncSpan => Self::AsyncBegin as u8,
             other => other as u8,
         }
+    }
+
+    /// A begin and an end that are one, in one thread.
+    pub(crate) const fn is_span(self) -> bool {
+        matches!(self, Self::Span | Self::Scope)
+    }
+
+    /// While a system tracer is asked for, it may want what follows: the end of an async span, what stands
+    /// behind a question.
+    const fn is_always_asked(self) -> bool {
+        matches!(self, Self::AsyncSpan | Self::Enabled)
     }
 }
 
@@ -103,6 +118,9 @@ pub trait Meta {
 
 /// State byte of a site that is not registered (spec/wire.md, section 3.3): leads to the cold path.
 const UNREGISTERED: u8 = owner::AGAIN;
+/// What is in a state byte other than off and on. (Without bit 6, which nobody sets: else the hot path compares
+/// with 0 and 1, which costs it another instruction.)
+const OTHERWISE: u8 = !(state::RING | 1 << 6);
 static NOT_YET: AtomicU8 = AtomicU8::new(UNREGISTERED);
 
 /// Instantiations of a generic function whose arguments have other types than the first; more of them look theirs up at each record.
@@ -115,8 +133,11 @@ pub struct Site {
     /// Id; 0: not registered, or no room. A static within a generic function is shared by all its
     /// instantiations. Each of these has a signature, and so an id, of its own: this is the id of the first.
     id: AtomicU32,
-    /// Hash of the signature that `id` is for; stored after it.
+    /// Hash of the signature that `id` is for; stored after it. 0 while a system tracer wants the events of
+    /// that instantiation: so each comes to [`Site::other_id`].
     hash: AtomicU32,
+    /// Hash in the high half, id in the low one: the first; 0: none yet. Stored last.
+    whole: AtomicU64,
     /// Hash in the high half, id in the low one: other instantiations.
     others: [AtomicU64; OTHERS],
 }
@@ -129,6 +150,7 @@ impl Site {
             state: AtomicPtr::new(ptr::from_ref(&NOT_YET).cast_mut()),
             id: AtomicU32::new(0),
             hash: AtomicU32::new(0),
+            whole: AtomicU64::new(0),
             others: [const { AtomicU64::new(0) }; OTHERS],
         }
     }
@@ -152,17 +174,38 @@ impl Site {
         self.id.load(Ordering::Relaxed)
     }
 
-    /// The id for other arguments than the first. `None` when there is no room for it in the session: its record is lost, and counted.
+    /// The id for other arguments than the first, or where a system tracer may want the event: then it is an
+    /// error. 0 when there is no room for it in the session: its record is lost, and counted.
     #[cold]
     #[inline(never)]
-    pub(crate) fn other_id<M: Meta, A: Args>(&self) -> Option<u32> {
-        let known = self
-            .others
-            .iter()
-            .map(|word| word.load(Ordering::Relaxed))
+    pub(crate) fn other_id<M: Meta, A: Args>(&self) -> Result<u32, u32> {
+        match self.known_id::<M, A>() {
+            0 => Err(0),
+            id if self.state() & state::PROBED != 0 => Err(id),
+            id => {
+                self.go_straight::<A>(id, true);
+                Ok(id)
+            }
+        }
+    }
+
+    /// Whether executions with the arguments of this id, if it is the first, come to [`Site::other_id`].
+    fn go_straight<A: Args>(&self, id: u32, straight: bool) {
+        let hash = if straight { A::HASH } else { 0 };
+        if self.whole.load(Ordering::Acquire) == word_of::<A>(id) && self.hash.load(Ordering::Relaxed) != hash
+        {
+            self.hash.store(hash, Ordering::Release);
+        }
+    }
+
+    /// The id for these arguments, registered if need be; 0 when there is no room for it in the session. A record that is lost by that is counted.
+    fn known_id<M: Meta, A: Args>(&self) -> u32 {
+        let known = std::iter::once(&self.whole)
+            .chain(&self.others)
+            .map(|word| word.load(Ordering::Acquire))
             .find(|word| (word >> 32) as u32 == A::HASH);
         if let Some(word) = known {
-            return Some(word as u32);
+            return word as u32;
         }
         let registered = register::<M, A>();
         if Registered::is_in_want(self.state.load(Ordering::Relaxed)) {
@@ -170,10 +213,10 @@ impl Site {
             self.state.store(ptr::from_ref(registered.state).cast_mut(), Ordering::Release);
         }
         if registered.id == 0 {
-            if registered.state.load(Ordering::Relaxed) & 1 != 0 {
+            if registered.state.load(Ordering::Relaxed) & state::RING != 0 {
                 owner::lose_without_site();
             }
-            return None;
+            return 0;
         }
         if !self.is_now_first::<A>(registered.id) {
             let word = word_of::<A>(registered.id);
@@ -182,7 +225,7 @@ impl Site {
                 .iter()
                 .find(|other| other.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed).is_ok());
         }
-        Some(registered.id)
+        registered.id
     }
 
     /// Gives the id the place of the first, if nobody has it. The id before its hash.
@@ -190,8 +233,22 @@ impl Site {
         let is_first = self.id.compare_exchange(0, id, Ordering::Relaxed, Ordering::Relaxed).is_ok();
         if is_first {
             self.hash.store(A::HASH, Ordering::Release);
+            self.whole.store(word_of::<A>(id), Ordering::Release);
         }
         is_first
+    }
+
+    /// Whether a system tracer or the ring wants this execution, and which way it takes. Another thread may
+    /// decide otherwise meanwhile, if a tracer or a directive has just changed: either is right.
+    fn is_wanted<M: Meta, A: Args>(&self) -> bool {
+        let id = self.known_id::<M, A>();
+        if id == 0 {
+            return false;
+        }
+        let traced = owner::traced(id);
+        let is_wanted = traced.is_wanted();
+        self.go_straight::<A>(id, traced.is_on && !is_wanted);
+        is_wanted || traced.is_on || M::KIND.is_always_asked()
     }
 }
 
@@ -219,7 +276,7 @@ fn word_of<A: Args>(id: u32) -> u64 {
     u64::from(A::HASH) << 32 | u64::from(id)
 }
 
-/// The second half of the question whether a site is on: `state` is not 0.
+/// The second half of the question whether a site is on, or a system tracer wants its event: `state` is not 0.
 #[inline(always)]
 pub fn is_on<M: Meta, A: Args>(site: &'static Site, state: u8, _types: &Types<A>) -> bool {
     const {
@@ -227,13 +284,25 @@ pub fn is_on<M: Meta, A: Args>(site: &'static Site, state: u8, _types: &Types<A>
             panic!("{}", message);
         }
     };
-    state & 1 != 0 || (state & UNREGISTERED != 0 && first::<M, A>(site))
+    state & OTHERWISE == 0 || is_on_otherwise::<M, A>(site)
 }
 
-/// The first time that the site is reached: registers it.
+/// States other than off and on: not registered yet, or a system tracer is asked for. (It reads the state
+/// again: an argument would cost the hot path an instruction.)
 #[cold]
 #[inline(never)]
-pub(crate) fn first<M: Meta, A: Args>(site: &'static Site) -> bool {
+fn is_on_otherwise<M: Meta, A: Args>(site: &'static Site) -> bool {
+    let mut state = site.state();
+    if state & UNREGISTERED != 0 {
+        state = first::<M, A>(site);
+    }
+    if state & state::PROBED != 0 { site.is_wanted::<M, A>() } else { state & state::RING != 0 }
+}
+
+/// The first time that the site is reached: registers it. Gives its state.
+#[cold]
+#[inline(never)]
+pub(crate) fn first<M: Meta, A: Args>(site: &'static Site) -> u8 {
     section::list::<M, A>();
     let registered = register::<M, A>();
     // Both before the state. Of two instantiations that come at once, one has the place; the other finds its own elsewhere.
@@ -241,7 +310,7 @@ pub(crate) fn first<M: Meta, A: Args>(site: &'static Site) -> bool {
         site.is_now_first::<A>(registered.id);
     }
     site.state.store(ptr::from_ref(registered.state).cast_mut(), Ordering::Release);
-    registered.state.load(Ordering::Relaxed) & 1 != 0
+    registered.state.load(Ordering::Relaxed)
 }
 
 /// The template as it is stored: `{}` where placeholders are in order, else numbered.

@@ -9,6 +9,7 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 
 use crate::args::Args;
+use crate::probed::{self, PROBED_SPAN};
 use crate::record::{AtLevel, Made, span_end, timed};
 use crate::site::{Meta, Site};
 use crate::within::Within;
@@ -16,7 +17,7 @@ use crate::within::Within;
 /// Ends the span when it is dropped. It belongs to the thread that began it.
 #[must_use = "a span ends when its guard is dropped: `let _span = span!(…)`"]
 pub struct Span {
-    /// Id of the span's site, 0 when it is not recorded.
+    /// Id of the span's site, 0 when it is not recorded. With [`PROBED_SPAN`] a system tracer may want its end.
     id: u32,
     level: u8,
     begun: u64,
@@ -41,15 +42,18 @@ impl Span {
 
     /// Whether it is recorded.
     pub fn is_recorded(&self) -> bool {
-        self.id != 0
+        self.id != 0 && (self.id & PROBED_SPAN == 0 || probed::is_recorded(self.id))
     }
 }
 
 impl Drop for Span {
     #[inline(always)]
     fn drop(&mut self) {
-        if self.id != 0 {
+        // One comparison for both: the mark is the sign.
+        if self.id as i32 > 0 {
             let _ = span_end(self.level, self.id, self.begun);
+        } else if self.id != 0 {
+            probed::end_span(self.level, self.id, self.begun);
         }
     }
 }

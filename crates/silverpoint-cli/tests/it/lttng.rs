@@ -1,10 +1,14 @@
-//! Events of LTTng-UST from tracepoints in C++ and C: recorded by a session daemon of the test's own, and compared with the ring's records.
+//! Events of LTTng-UST from tracepoints in C++, C and Rust: recorded by a session daemon of the test's own, and compared with the ring's records.
 
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex, OnceLock};
 
 use silverpoint_tests::skipped;
 
-use crate::harness::{Ended, Scratch, end};
+use crate::harness::{Ended, Scratch, end, example};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -29,12 +33,6 @@ fn missing() -> Option<&'static str> {
     None
 }
 
-fn compile(scratch: &Scratch, compiler: &str, words: &[&str]) {
-    let include = format!("-I{}", root().join("cpp/include").display());
-    let ended = end(scratch.command(compiler, words).arg(include));
-    assert_eq!(ended.code(), Some(0), "{}", ended.err);
-}
-
 /// Of `cpp/src`, or of this test's folder.
 fn source(name: &str) -> String {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/lttng").join(name);
@@ -42,31 +40,58 @@ fn source(name: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-const LIBRARY: &str = "libsilverpoint_lttng.so.0";
-
-fn compile_library(scratch: &Scratch) {
-    let options =
-        "-std=c++20 -O2 -Wall -Wextra -Werror -fPIC -shared -fno-exceptions -fno-rtti -fvisibility=hidden";
-    let mut words: Vec<&str> = options.split(' ').collect();
-    let file = source("silverpoint_lttng.cpp");
-    words.extend([&*file, "-o", LIBRARY]);
-    compile(scratch, "g++", &words);
+/// What is compiled once for all tests of a run, by its name: the library, programs, the C library's objects.
+fn built(name: &str, compiler: &str, words: &[&str]) -> PathBuf {
+    static BUILT: Mutex<BTreeMap<String, Arc<OnceLock<PathBuf>>>> = Mutex::new(BTreeMap::new());
+    let once = Arc::clone(BUILT.lock().unwrap().entry(name.to_owned()).or_default());
+    let build = || {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lttng");
+        std::fs::create_dir_all(&folder).unwrap();
+        let (path, fresh) = (folder.join(name), folder.join(format!("{name}.{}", std::process::id())));
+        let mut command = Command::new(compiler);
+        command.args(words).arg(format!("-I{}", root().join("cpp/include").display()));
+        let ended = end(command.arg("-o").arg(&fresh));
+        assert_eq!(ended.code(), Some(0), "{}", ended.err);
+        std::fs::rename(fresh, &path).unwrap();
+        path
+    };
+    once.get_or_init(build).clone()
 }
 
-fn compile_program(scratch: &Scratch, name: &str) {
-    compile(
-        scratch,
-        "g++",
-        &["-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", &source(name), "-o", "program", "-pthread"],
-    );
+const CPP: [&str; 5] = ["-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror"];
+
+fn library() -> PathBuf {
+    let options =
+        "-std=c++20 -O2 -Wall -Wextra -Werror -fPIC -shared -fno-exceptions -fno-rtti -fvisibility=hidden";
+    let file = source("silverpoint_lttng.cpp");
+    let words: Vec<&str> = options.split(' ').chain([&*file]).collect();
+    built("libsilverpoint_lttng.so.0", "g++", &words)
+}
+
+/// A program in C++ of this test's folder.
+fn program(name: &str) -> PathBuf {
+    let words: Vec<String> =
+        CPP.iter().map(|word| word.to_string()).chain([source(name), "-pthread".to_owned()]).collect();
+    built(name.strip_suffix(".cpp").unwrap(), "g++", &words.iter().map(|word| &**word).collect::<Vec<_>>())
+}
+
+/// Where a test that needs LTTng runs; `None` where it is not installed, with a message.
+fn prepared() -> Option<Scratch> {
+    match missing() {
+        Some(why) => {
+            skipped!("{why}");
+            None
+        }
+        None => Some(Scratch::new()),
+    }
 }
 
 /// Runs a scenario; `None` where this machine does not allow it.
-fn check(scratch: &Scratch, words: &[&str]) -> Option<Ended> {
+fn check(scratch: &Scratch, words: &[&dyn AsRef<OsStr>]) -> Option<Ended> {
     std::fs::create_dir(scratch.path("work")).unwrap();
     let mut command = scratch.command("/usr/bin/python3", ["-B"]);
-    command.arg(source("check.py")).args(words).current_dir(scratch.path("work"));
-    command.env("SILVERPOINT_LTTNG_LIBRARY", scratch.path(LIBRARY));
+    command.arg(source("check.py")).args(words.iter().map(|word| (*word).as_ref()));
+    command.current_dir(scratch.path("work")).env("SILVERPOINT_LTTNG_LIBRARY", library());
     let ended = end(&mut command);
     if ended.code() == Some(77) {
         skipped!("{}", ended.out.trim());
@@ -80,143 +105,114 @@ const SILVERPOINT: &str = env!("CARGO_BIN_EXE_silverpoint");
 
 #[test]
 fn every_field_in_cpp_is_as_in_the_ring() {
-    if let Some(why) = missing() {
-        return skipped!("{why}");
-    }
-    let scratch = Scratch::new();
-    compile_library(&scratch);
-    compile_program(&scratch, "shop.cpp");
-    let Some(ended) = check(&scratch, &["fields", SILVERPOINT, "../program", "200"]) else { return };
+    let Some(scratch) = prepared() else { return };
+    let Some(ended) = check(&scratch, &[&"fields", &SILVERPOINT, &program("shop.cpp"), &"200"]) else {
+        return;
+    };
     assert_eq!(ended.out, "1600 events equal\n");
 }
 
 #[test]
 fn every_field_in_c_is_as_in_the_ring() {
-    if let Some(why) = missing() {
-        return skipped!("{why}");
-    }
-    let scratch = Scratch::new();
-    compile_library(&scratch);
-    let cold: Vec<String> = ["silverpoint_c.cpp", "context_c.cpp"].iter().map(|name| source(name)).collect();
-    for (number, file) in cold.iter().enumerate() {
-        let object = format!("{number}.o");
-        let words = [
-            "-std=c++20",
-            "-O2",
-            "-fno-exceptions",
-            "-fno-rtti",
-            "-fvisibility=hidden",
-            "-c",
-            file,
-            "-o",
-            &object,
-        ];
-        compile(&scratch, "g++", &words);
-    }
-    compile(
-        &scratch,
-        "gcc",
-        &["-O2", "-Wall", "-Wextra", &source("shop.c"), "0.o", "1.o", "-o", "program", "-pthread"],
-    );
-    let Some(ended) = check(&scratch, &["fields", SILVERPOINT, "../program", "200"]) else { return };
+    let Some(scratch) = prepared() else { return };
+    let cold = ["silverpoint_c", "context_c"].map(|name| {
+        let options = "-std=c++20 -O2 -fno-exceptions -fno-rtti -fvisibility=hidden -c";
+        let file = source(&format!("{name}.cpp"));
+        let words: Vec<&str> = options.split(' ').chain([&*file]).collect();
+        built(&format!("{name}.o"), "g++", &words).to_str().unwrap().to_owned()
+    });
+    let file = source("shop.c");
+    let words = ["-O2", "-Wall", "-Wextra", &file, &cold[0], &cold[1], "-pthread"];
+    let program = built("shop-in-c", "gcc", &words);
+    let Some(ended) = check(&scratch, &[&"fields", &SILVERPOINT, &program, &"200"]) else { return };
     assert_eq!(ended.out, "800 events equal\n");
 }
 
 #[test]
+fn every_field_in_rust_is_as_in_the_ring() {
+    let Some(scratch) = prepared() else { return };
+    let Some(ended) = check(&scratch, &[&"fields", &SILVERPOINT, &example("shop"), &"200"]) else { return };
+    assert_eq!(ended.out, "3800 events equal\n");
+}
+
+/// A program in Rust that loads a shared object in C++: one session, one library, each event once.
+#[test]
+fn two_languages_in_one_process_have_each_event_once() {
+    let Some(scratch) = prepared() else { return };
+    let file = source("part.cpp");
+    let words: Vec<&str> = CPP.into_iter().chain(["-fPIC", "-shared", &file]).collect();
+    let part = built("part.so", "g++", &words);
+    let Some(ended) = check(&scratch, &[&"fields", &SILVERPOINT, &example("shop"), &"100", &part]) else {
+        return;
+    };
+    assert_eq!(ended.out, "2300 events equal\n");
+}
+
+#[test]
 fn events_need_no_ring_and_heed_filters() {
-    if let Some(why) = missing() {
-        return skipped!("{why}");
-    }
-    let scratch = Scratch::new();
-    compile_library(&scratch);
-    compile_program(&scratch, "shop.cpp");
-    check(&scratch, &["alone", SILVERPOINT, "../program", "20"]);
+    let Some(scratch) = prepared() else { return };
+    check(&scratch, &[&"alone", &program("shop.cpp"), &"20"]);
+}
+
+#[test]
+fn events_of_rust_need_no_ring_and_heed_filters() {
+    let Some(scratch) = prepared() else { return };
+    check(&scratch, &[&"alone", &example("shop"), &"20"]);
 }
 
 #[test]
 fn a_forked_child_has_events_of_its_own() {
-    if let Some(why) = missing() {
-        return skipped!("{why}");
-    }
-    let scratch = Scratch::new();
-    compile_library(&scratch);
-    compile_program(&scratch, "family.cpp");
-    check(&scratch, &["fork", "../program"]);
+    let Some(scratch) = prepared() else { return };
+    check(&scratch, &[&"fork", &program("family.cpp")]);
+}
+
+#[test]
+fn a_forked_child_in_rust_has_events_of_its_own() {
+    let Some(scratch) = prepared() else { return };
+    check(&scratch, &[&"fork", &example("shop"), &"fork"]);
 }
 
 #[test]
 fn a_child_that_was_forked_before_lttng_is_open_has_events() {
-    if let Some(why) = missing() {
-        return skipped!("{why}");
-    }
-    let scratch = Scratch::new();
-    compile_library(&scratch);
-    compile_program(&scratch, "family.cpp");
-    check(&scratch, &["fork", "../program", "early"]);
+    let Some(scratch) = prepared() else { return };
+    check(&scratch, &[&"fork", &program("family.cpp"), &"early"]);
 }
 
 #[test]
 fn a_program_that_forks_while_its_events_are_made_ends() {
-    if let Some(why) = missing() {
-        return skipped!("{why}");
-    }
-    let scratch = Scratch::new();
-    compile_library(&scratch);
-    compile_program(&scratch, "busy.cpp");
-    check(&scratch, &["busy", "../program"]);
+    let Some(scratch) = prepared() else { return };
+    check(&scratch, &[&"busy", &program("busy.cpp")]);
 }
 
 #[test]
 fn a_tracepoint_in_malloc_does_not_recur() {
-    if let Some(why) = missing() {
-        return skipped!("{why}");
-    }
-    let scratch = Scratch::new();
-    compile_library(&scratch);
-    compile_program(&scratch, "allocs.cpp");
-    check(&scratch, &["allocs", "../program"]);
+    let Some(scratch) = prepared() else { return };
+    check(&scratch, &[&"allocs", &program("allocs.cpp")]);
 }
 
 /// Names of fields and values as JSON, which no daemon is needed for.
 #[test]
 fn names_and_json_are_right() {
-    let scratch = Scratch::new();
-    let sources = format!("-I{}", root().join("cpp/src").display());
-    let file = source("unit.cpp");
-    let words = [
-        "-std=c++20",
-        "-O1",
-        "-Wall",
-        "-Wextra",
-        "-Werror",
-        "-fvisibility=hidden",
-        &*sources,
-        &*file,
-        "-o",
-        "unit",
-    ];
-    compile(&scratch, "g++", &words);
-    let ended = end(&mut scratch.command("./unit", [] as [&str; 0]));
+    let (sources, file) = (format!("-I{}", root().join("cpp/src").display()), source("unit.cpp"));
+    let words: Vec<&str> = CPP.into_iter().chain(["-fvisibility=hidden", &sources, &file]).collect();
+    let ended = end(&mut Command::new(built("unit", "g++", &words)));
     assert_eq!((ended.code(), &*ended.out), (Some(0), "all equal\n"), "{}", ended.err);
 }
 
 /// The page of the guide: its program, and what LTTng's tools then show.
 #[test]
 fn the_page_is_true() {
-    if let Some(why) = missing() {
-        return skipped!("{why}");
-    }
+    let Some(scratch) = prepared() else { return };
     let page = std::fs::read_to_string(root().join("docs/guide/lttng.md")).unwrap();
     let block = |language: &str| {
         let begin = format!("```{language}\n");
         page.split(&begin).nth(1).and_then(|rest| rest.split("```").next()).expect("a snippet").to_owned()
     };
-    let scratch = Scratch::new();
-    compile_library(&scratch);
-    std::fs::write(scratch.path("shop.cpp"), block("cpp")).unwrap();
-    compile(&scratch, "g++", &["-std=c++20", "-O1", "shop.cpp", "-o", "shop", "-pthread"]);
-    let script = format!("set -e\ncp ../shop .\n{}", block("sh"));
-    let Some(ended) = check(&scratch, &["page", &script]) else { return };
+    let file = scratch.path("shop.cpp");
+    std::fs::write(&file, block("cpp")).unwrap();
+    let shop = built("shop-of-the-page", "g++", &["-std=c++20", "-O1", file.to_str().unwrap(), "-pthread"]);
+    let script = format!("set -e\ncp {} shop\n{}", shop.display(), block("sh"));
+    let Some(ended) = check(&scratch, &[&"page", &script]) else { return };
     for event in ["shop:sold (", "shop:order {} at {:.2f} (", "shop:sell_entry (", "shop:sell_exit ("] {
         assert!(ended.out.contains(event), "{event} is not listed: {}", ended.out);
     }
@@ -229,33 +225,36 @@ fn the_page_is_true() {
 #[test]
 fn what_is_missing_is_one_message() {
     let scratch = Scratch::new();
-    compile_program(&scratch, "family.cpp");
-    let mut command = scratch.command("sh", ["-c", "echo | ./program"]);
-    command.env("SILVERPOINT_PROBES", "lttng,dtrace").env("SILVERPOINT_LTTNG_LIBRARY", "./nowhere.so");
-    let ended = end(&mut command);
-    assert_eq!(ended.code(), Some(0), "{ended:?}");
-    let lines: Vec<&str> = ended.err.lines().collect();
-    assert_eq!(lines[0], "silverpoint: SILVERPOINT_PROBES: 'dtrace' is ignored: expected lttng");
-    assert!(
-        lines[1].contains("LTTng gets no events: ./nowhere.so")
-            && lines[1].contains("SILVERPOINT_LTTNG_LIBRARY"),
-        "{lines:?}"
-    );
-    // A child makes a session of its own, but does not say it again.
-    assert_eq!(lines.len(), 2, "{lines:?}");
+    for program in [program("family.cpp"), example("shop")] {
+        let mut command = scratch.command("sh", ["-c", "echo | $0 0"]);
+        command
+            .arg(&program)
+            .env("SILVERPOINT_PROBES", "lttng,dtrace")
+            .env("SILVERPOINT_LTTNG_LIBRARY", "./nowhere.so");
+        let ended = end(&mut command);
+        assert_eq!(ended.code(), Some(0), "{ended:?}");
+        let lines: Vec<&str> = ended.err.lines().collect();
+        assert_eq!(lines[0], "silverpoint: SILVERPOINT_PROBES: 'dtrace' is ignored: expected lttng");
+        assert!(
+            lines[1].contains("LTTng gets no events: ./nowhere.so")
+                && lines[1].contains("SILVERPOINT_LTTNG_LIBRARY"),
+            "{lines:?}"
+        );
+        // A child makes a session of its own, but does not say it again.
+        assert_eq!(lines.len(), 2, "{lines:?}");
+    }
 }
 
 /// A library of that name that is none, at a long path: the message says which, and what to do.
 #[test]
 fn an_unsuitable_lttng_is_one_message() {
     let scratch = Scratch::new();
-    compile_library(&scratch);
-    compile_program(&scratch, "family.cpp");
     let folder = scratch.path(&format!("{}/{}", "long".repeat(60), "path".repeat(40)));
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("liblttng-ust.so.1"), "no library\n".repeat(100)).unwrap();
-    let mut command = scratch.command("sh", ["-c", "echo | ./program"]);
-    command.env("SILVERPOINT_PROBES", "lttng").env("SILVERPOINT_LTTNG_LIBRARY", scratch.path(LIBRARY));
+    let mut command = scratch.command("sh", ["-c", "echo | $0"]);
+    command.arg(program("family.cpp"));
+    command.env("SILVERPOINT_PROBES", "lttng").env("SILVERPOINT_LTTNG_LIBRARY", library());
     command.env("LD_LIBRARY_PATH", &folder);
     let ended = end(&mut command);
     assert_eq!(ended.code(), Some(0), "{ended:?}");

@@ -134,8 +134,9 @@ impl ObservedSession {
         self.replace_directives(&saved.directives, saved.directives_len)?;
         let now = self.states(saved.states.len() as u32)?;
         for (entry, (now, before)) in now.iter().zip(&saved.states).enumerate() {
-            if now.0 != *before {
-                self.put_state(entry as u32, *before)?;
+            let state = now.0 & !RING_BIT | before & RING_BIT;
+            if now.0 != state {
+                self.put_state(entry as u32, state)?;
             }
         }
         let text = std::str::from_utf8(saved.directives_text()).unwrap_or("");

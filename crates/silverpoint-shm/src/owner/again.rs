@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use silverpoint_wire::layout::record::{HEADER_SIZE, SIZE_MAX, SPAN_END, TRUNCATED};
 use silverpoint_wire::record::RecordHeader;
 
+use super::at;
 use super::sites::Registered;
 use super::thread::{reserve, reserve_slowly};
 use super::{Cause, Reservation};
@@ -14,7 +15,7 @@ use super::{Cause, Reservation};
 ///
 /// `args` must match the site's signature: readers check that, this does not. Level as of [`reserve_slowly`].
 pub fn record_packed(site: Registered, level: u8, args: &[u8], is_truncated: bool) -> Option<u64> {
-    if site.id == 0 || site.state.load(Ordering::Relaxed) == 0 {
+    if site.id == 0 || site.state.load(Ordering::Relaxed) & at::state::RING == 0 {
         return None;
     }
     put(site.id, level, if is_truncated { TRUNCATED } else { 0 }, args)

@@ -2,7 +2,7 @@
 
 pub(crate) use silverpoint_wire::layout::control::at as header;
 pub(crate) use silverpoint_wire::layout::{
-    VERSION_MAJOR, VERSION_MINOR, collector_state, control, record, ring, site, site_entry,
+    VERSION_MAJOR, VERSION_MINOR, collector_state, control, probes, record, ring, site, site_entry, state,
 };
 
 /// Bytes of the control header that do not change as long as the session lives.
@@ -14,6 +14,3 @@ pub(crate) const SLAB_SHIFT: usize = 0;
 pub(crate) const SLAB_NEXT: usize = 4;
 /// See [`SLAB_SHIFT`].
 pub(crate) const SLAB_BACKED: usize = 8;
-
-/// Offset of `probe` in a site's entry: the address of its event for a system tracer (section 3.7).
-pub(crate) const SITE_PROBE: usize = 24;

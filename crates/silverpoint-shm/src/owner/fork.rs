@@ -75,6 +75,7 @@ pub(crate) fn copy_control(parent: &Session, child: Shared, back: impl Fn(usize,
             at::header::DESCS_NEXT,
             at::header::DIRECTIVES_LEN,
             at::header::BLOCK_MAX_MS,
+            at::header::PROBES_ASKED,
         ] {
             child.u32(word).store(old.u32(word).load(Ordering::Relaxed), Ordering::Relaxed);
         }
@@ -121,7 +122,7 @@ unsafe fn rebuild_index(
         unsafe {
             let entry = child.part(layout.sites_at as usize + i * at::site_entry::SIZE);
             // An address in the parent's memory.
-            entry.u64(at::SITE_PROBE).store(0, Ordering::Relaxed);
+            entry.u64(at::site_entry::PROBE).store(0, Ordering::Relaxed);
             if entry.u32(at::site_entry::STAGE).load(Ordering::Relaxed) < at::site_entry::LOCATED {
                 continue;
             }
@@ -163,11 +164,11 @@ mod tests {
             for (i, stage) in stages.into_iter().enumerate() {
                 entry(i).u32(at::site_entry::STAGE).store(stage, Ordering::Relaxed);
                 entry(i).u64(at::site_entry::HASH).store(7, Ordering::Relaxed);
-                entry(i).u64(at::SITE_PROBE).store(0x1234_5678, Ordering::Relaxed);
+                entry(i).u64(at::site_entry::PROBE).store(0x1234_5678, Ordering::Relaxed);
             }
             assert!(rebuild_index(&layout, child, stages.len(), |_, _| true));
             for i in 0..stages.len() {
-                assert_eq!(entry(i).u64(at::SITE_PROBE).load(Ordering::Relaxed), 0);
+                assert_eq!(entry(i).u64(at::site_entry::PROBE).load(Ordering::Relaxed), 0);
             }
             // Only what is located is found.
             let index = layout.index_at as usize;

@@ -25,6 +25,7 @@ use super::lane::{LANES, Lane};
 use super::session::{self, Origin, Session};
 use super::settings::Settings;
 use super::sweep;
+use super::tracers;
 use crate::sys;
 
 /// Threads of one process that can have rings at the same time.
@@ -102,6 +103,9 @@ pub(crate) fn session() -> Option<(&'static Session, &'static Local)> {
                         let stage = if make() { READY } else { UNAVAILABLE };
                         local.stage.store(stage, Ordering::Release);
                         let _ = futex::wake(&local.stage, futex::Flags::PRIVATE, i32::MAX as u32);
+                        if let Some(session) = existing() {
+                            tracers::start(session);
+                        }
                     }
                     // Unless the handler came before, and has made it.
                     Err(maker) if maker == tid && local.stage.load(Ordering::Acquire) == stage => {
@@ -178,6 +182,9 @@ fn make() -> bool {
             return false;
         }
         let made = session::join_or_create(&Origin::Fresh(&settings));
+        if let Ok(session) = &made {
+            tracers::ask(session, settings.probes);
+        }
         if let Err(error) = made {
             let mut digits = [0; 20];
             let number = crate::root::decimal(error.raw_os_error().unsigned_abs().into(), &mut digits);

@@ -27,6 +27,7 @@ mod sites;
 mod slabs;
 mod sweep;
 mod thread;
+mod tracers;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -41,6 +42,7 @@ pub use thread::{
     ALWAYS_FITS, Owned, Reservation, lose, lose_other, lose_without_site, prepare, reserve, reserve_rest,
     reserve_slowly,
 };
+pub use tracers::{Event, Traced, now, traced};
 
 pub use crate::sys::Pages;
 

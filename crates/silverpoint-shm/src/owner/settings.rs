@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use super::at::control::BLOCK_FOR_EVER as BLOCK_FOREVER;
+use super::at::{self, control::BLOCK_FOR_EVER as BLOCK_FOREVER};
 use crate::sys;
 
 /// By level, trace to fatal.
@@ -34,6 +34,8 @@ pub(crate) struct Settings {
     pub(crate) collector_expected: bool,
     /// `SILVERPOINT_OFF=1`: no session at all.
     pub(crate) off: bool,
+    /// `SILVERPOINT_PROBES`: bits of the system tracers that it names.
+    pub(crate) probes: u32,
 }
 
 impl Settings {
@@ -50,12 +52,16 @@ impl Settings {
             memory: variable(c"SILVERPOINT_MEMORY").and_then(bytes),
             collector_expected: is_one(c"SILVERPOINT_COLLECTOR"),
             off: is_one(c"SILVERPOINT_OFF"),
+            probes: 0,
         };
         if let Some(value) = variable(c"SILVERPOINT_BLOCK_MAX").and_then(milliseconds) {
             settings.block_max_ms = value;
         }
         if let Some(text) = variable(c"SILVERPOINT_POLICY") {
             settings.read_policy(text);
+        }
+        if let Some(names) = variable(c"SILVERPOINT_PROBES").filter(|_| !settings.off) {
+            settings.probes = probes(names);
         }
         settings
     }
@@ -90,6 +96,23 @@ impl Settings {
             self.policy[levels].fill(policy as u8);
         }
     }
+}
+
+/// Names of system tracers, separated by commas. One that is not known is reported.
+fn probes(names: &[u8]) -> u32 {
+    let mut found = 0;
+    for name in names.split(|byte| *byte == b',').map(<[u8]>::trim_ascii) {
+        match name {
+            b"lttng" => found |= at::probes::LTTNG,
+            b"" => {}
+            _ => sys::warn(&[
+                b"SILVERPOINT_PROBES: '",
+                &name[..name.len().min(100)],
+                b"' is ignored: expected lttng",
+            ]),
+        }
+    }
+    found
 }
 
 /// A number with `K`, `M` or `G`; 0 asks for nothing.

@@ -8,6 +8,7 @@ use silverpoint_wire::level::Level;
 use super::at;
 use super::local::Local;
 use super::session::Session;
+use super::tracers;
 use crate::{clock, sys};
 
 /// A text that is given piece by piece: calls the function with one piece after the other, the same ones each time.
@@ -368,6 +369,7 @@ fn add(
     }
     evaluate(session, entry, description);
     publish(session, local, entry, encoded.hash);
+    tracers::wake(session);
     Ok(entry)
 }
 
@@ -440,7 +442,8 @@ fn evaluate(session: &Session, entry: u32, description: &Description<'_>) {
         // Between storing `stage` and reading the generation: either the controller visits the entry, or this sees its generation.
         fence(Ordering::SeqCst);
         let before = generation.load(Ordering::Acquire);
-        state.store(u8::from(is_on(session, description)), Ordering::Relaxed);
+        let ring = if is_on(session, description) { at::state::RING } else { 0 };
+        state.store(ring | tracers::state_bit(session), Ordering::Relaxed);
         fence(Ordering::SeqCst);
         if generation.load(Ordering::Acquire) == before {
             return;

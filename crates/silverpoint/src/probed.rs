@@ -1,0 +1,93 @@
+//! Executions whose event a system tracer may want (spec/wire.md, section 3.7): the event, and the record if
+//! the site is on.
+//!
+//! ```text
+//!  arguments ─▶ Scratch, once ─▶ event, if it is wanted ─▶ record, if the site is on
+//! ```
+
+use std::marker::PhantomData;
+
+use silverpoint_shm::owner::{self, Cause, Event};
+
+use crate::args::{Args, Borrower};
+use crate::record::{AtLevel, Made, span_end};
+use crate::scratch::{Scratch, Unfinished};
+
+/// Mark in the id of a span that a tracer may want the end of; with [`RECORDED_SPAN`] there is a record, too.
+pub(crate) const PROBED_SPAN: u32 = 1 << 31;
+const RECORDED_SPAN: u32 = 1 << 30;
+
+/// Takes the arguments: id of the site, and whether it is a span.
+pub(crate) struct Probed<L>(pub(crate) u32, pub(crate) bool, pub(crate) PhantomData<L>);
+
+impl<L: AtLevel> Borrower for Probed<L> {
+    type Result = Made;
+    #[cold]
+    #[inline(never)]
+    fn take<A: Args>(self, arguments: &A) -> Made {
+        let caller = Self::take::<A> as *const ();
+        let traced = owner::traced(self.0);
+        let unfinished = traced.is_on.then_some(Unfinished);
+        let mut scratch = Scratch::new();
+        let mut writer = scratch.writer(arguments.least());
+        arguments.write(&mut writer);
+        let (len, is_cut, has_overrun) = (writer.used(), writer.was_cut(), writer.has_overrun());
+        if let Some(unfinished) = unfinished {
+            unfinished.finish();
+        }
+        let written = Written { len: if has_overrun { None } else { Some(len) }, is_cut, caller };
+        give(self.0, self.1, L::LEVEL, &mut scratch, &written)
+    }
+}
+
+/// What became of the arguments.
+struct Written {
+    /// Their bytes; `None`: a record cannot have them.
+    len: Option<usize>,
+    is_cut: bool,
+    caller: *const (),
+}
+
+#[inline(never)]
+fn give(id: u32, is_span: bool, level: u8, scratch: &mut Scratch, written: &Written) -> Made {
+    let begun = if is_span { owner::now() } else { 0 };
+    let traced = owner::traced(id);
+    let mut made = Made::LOST;
+    if let Some(len) = written.len {
+        // Before the record, which may have to wait for room.
+        if let Some(event) = traced.event.filter(|event| event.is_wanted()) {
+            // SAFETY: so many were written.
+            event.write(unsafe { scratch.bytes(len) }, written.is_cut, written.caller);
+        }
+        if traced.is_on {
+            // SAFETY: as above; they are the arguments of the site.
+            made = unsafe { scratch.record(level, id, None, len, written.is_cut) };
+        }
+    } else if traced.is_on {
+        owner::lose(Cause::TooLarge);
+    }
+    match (is_span, made.ticks) {
+        (false, _) => made,
+        (true, 0) => Made { id: id | PROBED_SPAN, ticks: begun },
+        (true, ticks) => Made { id: id | PROBED_SPAN | RECORDED_SPAN, ticks },
+    }
+}
+
+/// Whether a span with the mark has a record.
+pub(crate) fn is_recorded(id: u32) -> bool {
+    id & RECORDED_SPAN != 0
+}
+
+/// The end of a span with the mark.
+#[cold]
+#[inline(never)]
+pub(crate) fn end_span(level: u8, marked: u32, begun: u64) {
+    let id = marked & !(PROBED_SPAN | RECORDED_SPAN);
+    if let Some(event) = owner::traced(id).event.and_then(Event::end).filter(|end| end.is_wanted()) {
+        let duration = owner::ticks_to_ns(owner::now().saturating_sub(begun));
+        event.write(&duration.to_le_bytes(), false, end_span as *const ());
+    }
+    if is_recorded(marked) {
+        let _ = span_end(level, id, begun);
+    }
+}
