@@ -44,7 +44,23 @@ fn main() {
         }
         // steps: does what the lines of standard input say, and says when each is done.
         Some("steps") => steps(),
+        // shop: the tracepoints of docs/guide/tracegen.md.
+        Some("shop") => fire_shop(),
         other => panic!("subject: unknown command {other:?}"),
+    }
+}
+
+/// As `silverpoint tracegen --rust` makes it.
+mod shop {
+    include!("../tests/it/tracegen/shop.rs");
+}
+
+fn fire_shop() {
+    shop::trace_placed(7, shop::Side::sell, 101.25, "Ada");
+    shop::trace_filled(7, &[0.5, 1.5], Some("XETR"), shop::Mode::read | shop::Mode::write);
+    shop::trace_filled(8, &[], None, shop::Mode::read);
+    if shop::trace_idle_enabled() {
+        shop::trace_idle();
     }
 }
 

@@ -173,6 +173,16 @@ pub const ALL: &[Example] = &[
         "silverpoint config check log.toml",
         "Say whether a logger would accept this configuration, and where the first mistake is.",
     ),
+    example(
+        "tracegen",
+        "silverpoint tracegen qtcore.tracepoints -o qtcore_tracepoints_p.h",
+        "A C++ header with a function for each tracepoint.",
+    ),
+    example(
+        "tracegen",
+        "silverpoint tracegen --rust shop.tracepoints -o src/shop.rs --force",
+        "The same definitions as a Rust module.",
+    ),
 ];
 
 #[cfg(test)]

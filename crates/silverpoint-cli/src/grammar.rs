@@ -24,6 +24,7 @@ const LETTERS: &[(char, &[&str])] = &[
     ('g', &["grep"]),
     ('h', &["help"]),
     ('i', &["interval"]),
+    ('I', &["include"]),
     ('l', &["level"]),
     // How many of what the command shows: records, or the tables of `top`.
     ('n', &["lines", "tables"]),

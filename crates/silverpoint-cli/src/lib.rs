@@ -43,6 +43,7 @@ mod summary;
 mod tail;
 mod terminal;
 mod top;
+mod tracegen;
 mod trim;
 mod verify;
 
@@ -90,6 +91,7 @@ enum Command {
     Sql(sql::Args),
     Ctl(ctl::Args),
     Config(config::Args),
+    Tracegen(tracegen::Args),
     Doctor(doctor::Args),
     Man(manual::ManArgs),
     Completions(manual::CompletionsArgs),
@@ -126,6 +128,7 @@ pub fn run_with(formats: &Formats) -> ExitCode {
         Command::Sql(args) => sql::run(args),
         Command::Ctl(args) => ctl::run(args),
         Command::Config(args) => config::run(args),
+        Command::Tracegen(args) => tracegen::run(args),
         Command::Doctor(args) => doctor::run(args),
         Command::Man(args) => manual::man(args),
         Command::Completions(args) => manual::completions(args),

@@ -38,5 +38,6 @@ mod systrace;
 mod table;
 mod tasks;
 mod terminal;
+mod tracegen;
 mod vectors;
 mod whole_life;

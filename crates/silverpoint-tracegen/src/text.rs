@@ -1,0 +1,125 @@
+//! A text, and the place in its file of each of its characters.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Where something stands: for messages, and for the code that is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file's path, as it was given.
+    pub file: Arc<str>,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1, in characters.
+    pub column: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// What is wrong with a file: `file:line:column: expected …`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// Where.
+    pub place: Place,
+    /// What should stand there.
+    pub expected: String,
+}
+
+impl Mistake {
+    pub(crate) fn new(place: &Place, expected: impl Into<String>) -> Self {
+        Self { place: place.clone(), expected: expected.into() }
+    }
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: expected {}", self.place, self.expected)
+    }
+}
+
+/// The mistakes of one file: a limited number, since one may cause the next.
+#[derive(Debug, Default)]
+pub struct Mistakes {
+    pub all: Vec<Mistake>,
+}
+
+impl Mistakes {
+    const MOST: usize = 20;
+
+    pub fn add(&mut self, mistake: Mistake) {
+        if self.all.len() < Self::MOST {
+            self.all.push(mistake);
+        }
+    }
+}
+
+/// Up to the next mark, characters are consecutive in one line of the file.
+#[derive(Debug)]
+struct Mark {
+    at: usize,
+    line: u32,
+    column: u32,
+}
+
+/// See the module. It is a whole file, or pieces of one.
+#[derive(Debug)]
+pub struct Text {
+    file: Arc<str>,
+    text: String,
+    marks: Vec<Mark>,
+}
+
+impl Text {
+    pub fn empty(file: Arc<str>) -> Self {
+        Self { file, text: String::new(), marks: Vec::new() }
+    }
+
+    pub fn of_file(path: &Path, text: &str) -> Self {
+        let mut all = Self::empty(path.to_string_lossy().into());
+        for (index, line) in text.split_inclusive('\n').enumerate() {
+            all.mark(index as u32 + 1, 1);
+            all.text.push_str(line);
+        }
+        all
+    }
+
+    fn mark(&mut self, line: u32, column: u32) {
+        self.marks.push(Mark { at: self.text.len(), line, column });
+    }
+
+    /// Appends a character that stands at this place.
+    pub fn push(&mut self, character: char, place: &Place) {
+        self.mark(place.line, place.column);
+        self.text.push(character);
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    pub fn file(&self) -> &Arc<str> {
+        &self.file
+    }
+
+    /// The place of the character at an offset; of the end, for one beyond.
+    pub fn place(&self, at: usize) -> Place {
+        let at = at.min(self.text.len());
+        let index = self.marks.partition_point(|mark| mark.at <= at);
+        let (from, line, column) = match index.checked_sub(1).and_then(|index| self.marks.get(index)) {
+            Some(mark) => (mark.at, mark.line, mark.column),
+            None => (0, 1, 1),
+        };
+        let before = self.text.get(from..at).unwrap_or("");
+        let column = column.saturating_add(before.chars().count() as u32);
+        Place { file: Arc::clone(&self.file), line, column }
+    }
+
+    pub fn mistake(&self, at: usize, expected: impl Into<String>) -> Mistake {
+        Mistake { place: self.place(at), expected: expected.into() }
+    }
+}
