@@ -180,11 +180,7 @@ const unsigned char sp_c_unregistered = 0x80;
 
 // Completes a site at its first recording; its head, 0 when there is no room for another site.
 [[gnu::visibility("hidden")]] std::uint64_t sp_c_complete(Site* site, const Body* body) {
-    const auto marked = [body, site](std::uint64_t head) {
-        if (!site->is_probed.load(std::memory_order_relaxed)) return head;
-        return head | kProbedHead | (Kind{body->kind} == Kind::kSpan ? kProbedSpanHead : 0);
-    };
-    if (const std::uint64_t whole = site->whole.load(std::memory_order_acquire)) return marked(whole);
+    if (site->whole.load(std::memory_order_acquire) != 0) return marked_head(*site, Kind{body->kind});
     Letters signature;
     for (const char* code = body->codes; *code != 0; ++code) {
         if (code == body->codes && body->unit[0] != 0) {
@@ -206,7 +202,7 @@ const unsigned char sp_c_unregistered = 0x80;
         count_session_loss(Cause::kNoSite);
         return 0;
     }
-    return marked(site->whole.load(std::memory_order_relaxed));
+    return marked_head(*site, kind);
 }
 
 [[gnu::visibility("hidden")]] std::uint64_t sp_c_record_slowly(Lane*, std::uint64_t, const Site*,

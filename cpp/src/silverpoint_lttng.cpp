@@ -114,6 +114,7 @@ class Registrar {
         const std::uint32_t most = control_.get<std::uint32_t>(at::kSitesCap);
         std::uint32_t count = control_.word(at::kSitesNext).load(std::memory_order_acquire);
         if (count > most) count = most;
+        known_ = count;
         if (events_ == nullptr) {
             void* const made = mmap(nullptr, most * sizeof *events_, PROT_READ | PROT_WRITE,
                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -147,11 +148,29 @@ class Registrar {
         if (event == failed()) return;
         if (event->end != nullptr && !register_event(*event->end)) event->end = nullptr;
         event->shared.end = event->end == nullptr ? nullptr : &event->end->shared;
-        if (register_event(*event))
-            published.store(reinterpret_cast<std::uintptr_t>(event), std::memory_order_release);
-        else
+        if (!register_event(*event)) {
             events_[number] = failed();
+            return;
+        }
+        published.store(reinterpret_cast<std::uintptr_t>(event), std::memory_order_release);
+        join_async_span(number);
     }
+    // Begin and end of an async span at one place know of each other, so that its end can be had alone.
+    void join_async_span(std::uint32_t number) {
+        const Description site = description_of(number);
+        const bool is_end = site.kind == Kind::kAsyncEnd;
+        if (!is_end && site.kind != Kind::kAsyncBegin) return;
+        for (std::uint32_t other = 0; other < known_; ++other) {
+            if (!is_event(events_[other])) continue;
+            const Description of = description_of(other);
+            if (of.kind != (is_end ? Kind::kAsyncBegin : Kind::kAsyncEnd) || of.line != site.line ||
+                of.file != site.file || of.category != site.category || of.text != site.text)
+                continue;
+            SiteEvent* const begin = events_[is_end ? other : number];
+            __atomic_store_n(&begin->shared.end, &events_[is_end ? number : other]->shared, __ATOMIC_RELEASE);
+        }
+    }
+    static bool is_event(const SiteEvent* event) { return event != nullptr && event != failed(); }
     // Without the lock where LTTng takes its own, which a thread that forks may hold before it wants this
     // one. LTTng lets a probe be registered twice, which such a child may do.
     bool register_event(SiteEvent& event) {
@@ -164,10 +183,13 @@ class Registrar {
         pthread_mutex_unlock(&mutex_);
         return is_done;
     }
-    SiteEvent* make(std::uint32_t number) {
+    Description description_of(std::uint32_t number) const {
         const std::uint64_t descs_at = control_.get<std::uint64_t>(at::kDescsAt);
         const auto body = control_.word(control_.entry(number) + 8).load(std::memory_order_acquire);
-        const Description site(control_.base + descs_at + std::size_t{body} * 8);
+        return Description(control_.base + descs_at + std::size_t{body} * 8);
+    }
+    SiteEvent* make(std::uint32_t number) {
+        const Description site = description_of(number);
         if (site.is_question()) return failed();
         EventName uri;
         add_literal(uri, site.file, 500);
@@ -268,6 +290,7 @@ class Registrar {
     Control control_;
     SiteEvent** events_ = nullptr;  // by the number of their entries
     std::uint32_t done_ = 0;        // below it every entry has been visited
+    std::uint32_t known_ = 0;       // entries that have been looked at
     // Held while what a child goes on with changes.
     pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
     std::atomic<int> forking_{0};  // threads that want it to fork

@@ -1,5 +1,5 @@
 //! As the tests' `lttng/shop.cpp`, in Rust. LTTng and the ring both record it: once to make it known, then N times behind a line of input.
-//! shared object in C++, `lttng/part.cpp`, which records, too. With `fork` it forks instead.
+//! The second argument is a shared object in C++, `lttng/part.cpp`, which records, too. With `fork` it forks instead.
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char, c_int, c_void};

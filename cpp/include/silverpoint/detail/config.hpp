@@ -84,9 +84,9 @@ inline constexpr std::size_t kVersionMajor = 8, kHeaderSize = 12, kFlags = 16, k
 inline constexpr std::size_t kSitesNext = 512, kDescsNext = 516, kSlabsNext = 520, kStreamsNext = 524,
                              kCopiesJoined = 528, kCopiesNext = 532, kAnchorsNext = 536, kExecutable = 540,
                              kDescsReserved = 544, kIdsNext = 552, kSessionLosses = 560, kDoorbell = 640,
-                             kProbesWake = 648, kGeneration = 704, kDirectivesLen = 708, kCollectorPid = 768,
-                             kCollectorSleeping = 772, kHeartbeat = 776, kCollectorState = 784,
-                             kBlockMaxMs = 788, kPolicy = 792, kFollowers = 832;
+                             kProbesWake = 648, kProbesAsked = 652, kGeneration = 704, kDirectivesLen = 708,
+                             kCollectorPid = 768, kCollectorSleeping = 772, kHeartbeat = 776,
+                             kCollectorState = 784, kBlockMaxMs = 788, kPolicy = 792, kFollowers = 832;
 }  // namespace at
 
 // A ring's header: offsets (section 4).

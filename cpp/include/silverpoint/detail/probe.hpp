@@ -1,10 +1,10 @@
 // System tracers that get an event from a tracepoint itself, beside or instead of its record (LTTng-UST).
 //
-//   state byte: kProbed ─▶ Site::is_wanted_otherwise ─┬─ a tracer wants it: no head ─▶ record_probed
-//                                                     └─ none does: as the directives say
+//   state byte: kProbedBit ─▶ Site::is_wanted_otherwise ─┬─ a tracer wants it: no head ─▶ record_probed
+//                                                        └─ none does: as the directives say
 //
-// Only a program that was started with SILVERPOINT_PROBES has this: its located sites point to kProbed
-// instead of their bytes in shared memory. So other programs pay nothing. A record for a tracer takes the
+// Only a program that was started with SILVERPOINT_PROBES, or is asked while it runs, has this bit. So other
+// programs pay nothing. A record for a tracer takes the
 // cold path of a first record, since its site has no head then: that path has all arguments.
 //
 // A tracer knows an event from the first execution of its tracepoint on: the types of the arguments are not
@@ -54,7 +54,6 @@ inline void start_probes() {
             why = start == nullptr ? weak_dlerror() : "";
         }
         if (start == nullptr) {
-            probes_asked.store(0, std::memory_order_relaxed);
             Text<600> line;
             if (why == nullptr) why = name;
             // A long path leaves room for the advice.

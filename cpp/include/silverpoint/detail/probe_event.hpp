@@ -16,11 +16,15 @@ struct ProbeEvent {
     // the program.
     void (*write)(const ProbeEvent* event, const unsigned char* bytes, std::size_t size, bool is_cut,
                   void* caller);
-    // Of a span: its end, with the duration in ns (u64); else null.
+    // Of a span: its end, with the duration in ns (u64). Of the begin of an async span: its end, once that is
+    // known. Else null.
     const ProbeEvent* end;
 
     bool is_wanted() const { return __atomic_load_n(state, __ATOMIC_RELAXED) != 0; }
-    bool is_any_wanted() const { return is_wanted() || (end != nullptr && end->is_wanted()); }
+    bool is_any_wanted() const {
+        const ProbeEvent* const last = __atomic_load_n(&end, __ATOMIC_ACQUIRE);
+        return is_wanted() || (last != nullptr && last->is_wanted());
+    }
 };
 
 // The function of such a library: it gets the mapped control file of the session. Safe in a signal handler,

@@ -217,9 +217,15 @@ SP_DETAIL_COLD bool make_or_replace_session() {
         note_absence(settings.privileged ? Session::kPrivileged : Session::kOffAsked);
         return false;
     }
-    if (settings.lttng) probes_asked.store(1, std::memory_order_relaxed);
-    if (join_session()) return note_executable();
+    const auto ask_probes = [&settings] {
+        if (settings.lttng) session.word(at::kProbesAsked).fetch_or(kLttngProbe, std::memory_order_seq_cst);
+    };
+    if (join_session()) {
+        ask_probes();
+        return note_executable();
+    }
     if (make_session(settings)) {
+        ask_probes();
         warn_of_malformed(settings.filter);
         return note_executable();
     }

@@ -271,6 +271,14 @@ constexpr std::uint32_t head_size() {
     return fixed == kVaries ? 0 : static_cast<std::uint32_t>(round_up_8(16 + fixed));
 }
 
+// The head of a complete site that has none: a system tracer may want its records, which a mark says.
+SP_DETAIL_COLD std::uint64_t marked_head(Site& site, Kind kind) {
+    const std::uint64_t head = site.whole.load(std::memory_order_acquire);
+    if (site.heeds_probes()) return head | kProbedHead | (kind == Kind::kSpan ? kProbedSpanHead : 0);
+    if (site.head.load(std::memory_order_relaxed) != head) site.head.store(head, std::memory_order_release);
+    return head;
+}
+
 // Completes a site at its first recording; returns its head, 0 if there is no room for another site. While a
 // system tracer may want its records every one comes here, and has a mark in its head.
 template <class... Ts>
@@ -283,9 +291,7 @@ SP_DETAIL_COLD std::uint64_t complete_site(Site& site, Kind kind, std::string_vi
         count_session_loss(Cause::kNoSite);
         return 0;
     }
-    const std::uint64_t head = site.whole.load(std::memory_order_relaxed);
-    if (!site.is_probed.load(std::memory_order_relaxed)) return head;
-    return head | kProbedHead | (kind == Kind::kSpan ? kProbedSpanHead : 0);
+    return marked_head(site, kind);
 }
 
 // As record_captured, with the head that complete_site has given.

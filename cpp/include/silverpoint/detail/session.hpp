@@ -74,9 +74,10 @@ struct Session {
 
 inline constinit Session session;
 
-// Whether the environment asks for a system tracer (probe.hpp).
-inline constinit Word probes_asked{0};
-inline bool probes_wanted() { return probes_asked.load(std::memory_order_relaxed) != 0; }
+// Whether the session, which is there, asks for a system tracer (probe.hpp): LTTng.
+inline constexpr std::uint32_t kLttngProbe = 1;
+inline bool probes_wanted() { return session.word(at::kProbesAsked).load(std::memory_order_seq_cst) != 0; }
+// So do the state bytes of its sites.
 inline constexpr std::uint8_t kProbedBit = 2;
 
 inline void count_session_loss(Cause cause) {

@@ -20,11 +20,10 @@ SP_DETAIL_BEGIN
 using StateByte = std::atomic<std::uint8_t>;
 inline constinit const StateByte kUnregistered{0x80};
 inline constinit const StateByte kOff{0};
-// Of every located site while a system tracer is asked for: its own byte is read behind it (probe.hpp).
-inline constinit const StateByte kProbed{kProbedBit};
 
 struct Site {
-    // The state byte: 0 off, bit 0 record. Its address changes from kUnregistered to one in the session.
+    // The state byte: 0 off, bit 0 record, bit 1 a system tracer is asked for. Its address changes from
+    // kUnregistered to one in the session.
     std::atomic<const StateByte*> state{&kUnregistered};
     // The first word of the site's records: id << 32 | size, the latter 0 where it varies. 0 until the site
     // is complete, and while a system tracer may want its records.
@@ -74,11 +73,15 @@ struct Site {
     // States other than off and on: unregistered, or with bits that are not ours.
     bool is_on_otherwise(std::uint8_t value, const char* the_function, const char* the_category) {
         if ((value & 0x80) != 0) return locate(the_function, the_category);
-        return value == kProbedBit ? records() : (value & 1) != 0;
+        return (value & 1) != 0;
     }
     bool is_wanted_otherwise(std::uint8_t value, const char* the_function, const char* the_category);
     // Of a located site: whether it records into the ring.
     bool records() const;
+    // Whether a system tracer may want its records now.
+    bool heeds_probes() const {
+        return is_probed.load(std::memory_order_relaxed) && (state_byte() & kProbedBit) != 0;
+    }
     bool locate(const char* the_function, const char* the_category);
     // Its entry in the session, made if there is none; kNoMemory or kNoRoom.
     std::uint32_t enter(const char* the_function, const char* the_category);
@@ -345,18 +348,14 @@ SP_DETAIL_COLD void evaluate(const Site& site, std::uint32_t entry) {
     for (int i = 0; i < 100; ++i) {
         const std::uint32_t before = generation.load(std::memory_order_seq_cst);
         const bool on = decide_now(site);
-        state.store(static_cast<std::uint8_t>((state.load(std::memory_order_relaxed) & ~1) | (on ? 1 : 0)),
-                    std::memory_order_seq_cst);
+        const std::uint8_t probed = probes_wanted() ? kProbedBit : 0;
+        state.store(static_cast<std::uint8_t>(probed | (on ? 1 : 0)), std::memory_order_seq_cst);
         if (generation.load(std::memory_order_seq_cst) == before) return;
     }
 }
 
 inline const StateByte* state_of(std::uint32_t entry) {
     return reinterpret_cast<const StateByte*>(session.control + session.states_at + entry);
-}
-// What a located site points to.
-inline const StateByte* state_for(std::uint32_t entry) {
-    return probes_wanted() ? &kProbed : state_of(entry);
 }
 
 inline bool Site::records() const {
@@ -371,7 +370,7 @@ inline bool Site::records() const {
                                                         const char* the_category) {
     const bool is_on = is_on_otherwise(value, the_function, the_category);
     // In a forked child without a session: the parent goes on making events, in its own memory.
-    if (!probes_wanted() || entry.load(std::memory_order_relaxed) >= session.sites_cap ||
+    if (entry.load(std::memory_order_relaxed) >= session.sites_cap || (state_byte() & kProbedBit) == 0 ||
         (!session.is_ready() && !ensure_session()))
         return is_on;
     is_probed.store(true, std::memory_order_release);
@@ -392,7 +391,7 @@ SP_DETAIL_COLD std::uint32_t Site::enter(const char* the_function, const char* t
     if (number == kNoMemory || number == kNoRoom) return number;
     evaluate(*this, number);
     entry.store(number, std::memory_order_relaxed);
-    state.store(state_for(number), std::memory_order_release);
+    state.store(state_of(number), std::memory_order_release);
     return number;
 }
 
@@ -456,7 +455,7 @@ SP_DETAIL_COLD bool Site::complete(Kind kind, std::string_view names, std::strin
     evaluate(*this, other);
     entry.store(other, std::memory_order_relaxed);
     finish(other);
-    state.store(state_for(other), std::memory_order_release);
+    state.store(state_of(other), std::memory_order_release);
     return true;
 }
 

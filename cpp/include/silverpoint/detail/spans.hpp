@@ -55,8 +55,8 @@ struct AsyncSite {
 
 // The end of an async span whose site is complete.
 SP_DETAIL_HOT void record_async_end(Site& site, std::uint64_t id) {
-    if (site.state_byte() == kProbedBit) [[unlikely]]
-        if (!site.is_wanted_otherwise(kProbedBit, nullptr, nullptr)) return;
+    if ((site.state_byte() & kProbedBit) != 0) [[unlikely]]
+        if (!site.is_wanted_otherwise(site.state_byte(), nullptr, nullptr)) return;
     record(site, Kind::kAsyncEnd, {}, {}, id);
 }
 

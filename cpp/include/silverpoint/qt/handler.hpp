@@ -149,7 +149,7 @@ SP_DETAIL_COLD void capture_qt_source(QtMsgType type, const char* file, int line
 SP_DETAIL_COLD void record_qt_text(Site& site, Kind kind, QStringView text) {
     std::uint64_t head = site.head.load(std::memory_order_relaxed);
     if (head == 0) head = complete_site<WrittenText>(site, kind, {}, "{}");
-    if (head != 0) record_captured(head, site, WrittenText{Utf16::of(text)});
+    if (head != 0) record_completed(head, site, WrittenText{Utf16::of(text)});
 }
 
 // What happens to a message when the first of our handlers gets it.
@@ -163,7 +163,7 @@ SP_DETAIL_COLD QtFate take_qt_message(QtMsgType type, const QMessageLogContext& 
     QtSource* source = qt_source_of(type, context);
     const bool is_captured = source->is_captured.load(std::memory_order_relaxed);
     const bool records_all = qt_sources.records_all.load(std::memory_order_relaxed);
-    if ((is_captured || records_all) && source->site.is_on(source->function, source->category))
+    if ((is_captured || records_all) && source->site.is_wanted(source->function, source->category))
         record_qt_text(source->site, Kind::kLog, text);
     if (is_captured) {
         // Like statements: Qt gets them if that is requested, or if it counts them.

@@ -34,7 +34,7 @@ struct QtHead {
         const bool records =
             state == 1 ||
             (state != 0 &&
-             site.is_on_otherwise(state, function, place.category.load(std::memory_order_acquire)));
+             site.is_wanted_otherwise(state, function, place.category.load(std::memory_order_acquire)));
         const bool goes = qt::echo_flag().load(std::memory_order_relaxed) || is_fatal_in_qt(place.type);
         if (!records && !goes) return {};
         return {&place, function, name, (records ? kRecords : 0) | (goes ? kGoesToQt : 0)};
@@ -60,7 +60,7 @@ struct QtHead {
     // A message with another category than the first of its place: a text from a source of its own.
     SP_DETAIL_COLD static QtHead of_another(QtPlace& place, const char* function, const char* name) {
         QtSource& source = source_of_another(place, function, name);
-        const bool records = source.site.is_on(source.function, source.category);
+        const bool records = source.site.is_wanted(source.function, source.category);
         const bool goes = qt::echo_flag().load(std::memory_order_relaxed) || is_fatal_in_qt(place.type);
         if (!records && !goes) return {};
         return {&place, function, name, (records ? kOfAnother : 0) | (goes ? kGoesToQt : 0)};

@@ -465,17 +465,22 @@ SP_DETAIL_COLD bool complete_qt(QtPlace& place, const void* shape, const Complet
 }
 
 SP_DETAIL_COLD void record_qt_whole(StreamSite& site, QStringView text) {
-    if (site.as_text.is_on(site.site.function.load(std::memory_order_relaxed),
-                           site.site.category.load(std::memory_order_relaxed)))
+    if (site.as_text.is_wanted(site.site.function.load(std::memory_order_relaxed),
+                               site.site.category.load(std::memory_order_relaxed)))
         record_qt_text(site.as_text, Kind::kStream, text);
 }
 
 template <QtWay kWay, class Written, class... Pushed>
-SP_DETAIL_HOT void record_qt_pieces(const Site& site, const Written& written, const Pushed&... pieces) {
+SP_DETAIL_HOT void record_qt_pieces(Site& site, const Written& written, const Pushed&... pieces) {
     with_qt_arguments<kWay>(
         written,
         [&]<class... Ts>(const Ts&... args) __attribute__((always_inline)) {
-            record_captured(site.head.load(std::memory_order_relaxed), site, args...);
+            const std::uint64_t head = site.head.load(std::memory_order_relaxed);
+            if (head == 0) [[unlikely]] {
+                record_completed(marked_head(site, Kind::kStream), site, args...);
+            } else {
+                record_captured(head, site, args...);
+            }
         },
         pieces...);
 }

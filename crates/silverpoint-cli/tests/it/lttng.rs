@@ -109,7 +109,7 @@ fn every_field_in_cpp_is_as_in_the_ring() {
     let Some(ended) = check(&scratch, &[&"fields", &SILVERPOINT, &program("shop.cpp"), &"200"]) else {
         return;
     };
-    assert_eq!(ended.out, "1600 events equal\n");
+    assert_eq!(ended.out, "2000 events equal\n");
 }
 
 #[test]
@@ -133,6 +133,23 @@ fn every_field_in_rust_is_as_in_the_ring() {
     let Some(scratch) = prepared() else { return };
     let Some(ended) = check(&scratch, &[&"fields", &SILVERPOINT, &example("shop"), &"200"]) else { return };
     assert_eq!(ended.out, "3800 events equal\n");
+}
+
+/// Statements of Qt, and what comes through its message handler.
+#[test]
+fn every_field_of_qt_is_as_in_the_ring() {
+    let Some(scratch) = prepared() else { return };
+    let found = Command::new("pkg-config").args(["--cflags", "--libs", "Qt6Core"]).output();
+    let Some(flags) = found.ok().filter(|found| found.status.success()) else {
+        return skipped!("Qt 6 is not installed (Debian: qt6-base-dev)");
+    };
+    let flags = String::from_utf8(flags.stdout).unwrap().replace("-I/", "-isystem/");
+    let file = source("qt.cpp");
+    let words: Vec<&str> =
+        CPP.into_iter().chain(["-pthread", "-fPIC", &file]).chain(flags.split_whitespace()).collect();
+    let program = built("qt", "g++", &words);
+    let Some(ended) = check(&scratch, &[&"fields", &SILVERPOINT, &program, &"100"]) else { return };
+    assert_eq!(ended.out, "500 events equal\n");
 }
 
 /// A program in Rust that loads a shared object in C++: one session, one library, each event once.

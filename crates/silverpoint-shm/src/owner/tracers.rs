@@ -24,7 +24,7 @@ struct ProbeEvent {
     magic: u64,
     state: *const AtomicI32,
     write: Option<unsafe extern "C" fn(*const Self, *const u8, usize, bool, *const c_void)>,
-    end: *const Self,
+    end: AtomicPtr<Self>,
 }
 
 /// "SPPROBE1"
@@ -54,10 +54,10 @@ impl Event {
         unsafe { (*self.0.state).load(Ordering::Relaxed) != 0 }
     }
 
-    /// The event of the end of a span: its one argument is the duration in ns (code `L`).
+    /// The event of the end of a span, whose one argument is the duration in ns (code `L`), or of an async span.
     pub fn end(self) -> Option<Self> {
         // SAFETY: null, or an event that lies there for ever.
-        unsafe { self.0.end.as_ref() }.map(Self)
+        unsafe { self.0.end.load(Ordering::Acquire).as_ref() }.map(Self)
     }
 
     /// Writes it. `arguments`: as in a record of the site; `is_cut`: a value of them is cut; `caller`: an

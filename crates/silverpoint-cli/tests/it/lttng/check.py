@@ -209,7 +209,9 @@ def alone(program, times):
         wait("shop:numbers", lambda: "shop:numbers" in listed())
         # Another one while it runs.
         lttng("enable-event", "--userspace", "shop:span_e*")
-        go(process, {"shop:span_exit", "shop:span_entry"})
+        # Its begin is off.
+        lttng("enable-event", "--userspace", "shop:fetch_end")
+        go(process, {"shop:span_exit", "shop:span_entry", "shop:fetch_end"})
         lttng("stop")
         lttng("destroy")
     found = events("trace")
@@ -217,7 +219,8 @@ def alone(program, times):
     assert [fields["i"] for name, fields in found if name == "numbers"] == wanted, found
     assert len([name for name, _ in found if name == "span_entry"]) == int(times), found
     assert len([name for name, _ in found if name == "span_exit"]) == int(times), found
-    assert {name for name, _ in found} == {"numbers", "span_entry", "span_exit"}
+    assert len([name for name, _ in found if name == "fetch_end"]) == int(times), found
+    assert {name for name, _ in found} == {"numbers", "span_entry", "span_exit", "fetch_end"}
     print(f"{len(found)} events, the ring off")
 
 

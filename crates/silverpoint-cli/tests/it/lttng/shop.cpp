@@ -50,6 +50,7 @@ static void one(int i) {
     const std::map<std::pair<int, std::string>, bool> pairs{{{i, text}, odd}};
     SP_EVENT("items", tree, sides, pairs);
     SP_COUNTER("depth", i);
+    SP_ASYNC_SPAN("fetch", i);
     SP_SPAN("span", i);
 }
 
