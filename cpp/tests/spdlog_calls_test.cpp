@@ -152,7 +152,7 @@ TEST_F(SpdlogCalls, ArgumentsAreOfAnyTypeThatFmtOrAStreamWrites) {
     EXPECT_EQ(to.last(), "thread " + id.str());
     const spdlog::stopwatch watch;
     to.log.info("{:.0f} {}", watch, watch.elapsed().count() < 1000);
-    EXPECT_EQ(to.last().substr(1), " true");
+    EXPECT_TRUE(to.last().ends_with(" true")) << to.last();  // after some seconds
     to.log.info("{:{}}|{:%H}", 5, 4, std::chrono::hours(5));
     EXPECT_EQ(to.last(), "   5|05");
     wrapped(to, "wrapped {} {}", 1, "two");
