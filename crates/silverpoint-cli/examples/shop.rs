@@ -132,9 +132,19 @@ fn family() {
     assert!(child == 0 || (unsafe { waitpid(child, &mut status, 0) } == child && status == 0));
 }
 
+/// One for each line of input.
+fn ticks() {
+    for _ in std::io::stdin().lines() {
+        instant!("tick");
+        println!("done");
+    }
+}
+
 fn main() {
-    if std::env::args().nth(1).as_deref() == Some("fork") {
-        return family();
+    match std::env::args().nth(1).as_deref() {
+        Some("fork") => return family(),
+        Some("ticks") => return ticks(),
+        _ => {}
     }
     let more = std::env::args().nth(2).map(|path| loaded(&path));
     let one = |i| {

@@ -5,6 +5,7 @@ use std::io::Write;
 use silverpoint_formats::filter::WhoPattern;
 use silverpoint_shm::observer::{ObserveError, ObservedSession, TableSite};
 use silverpoint_wire::directive;
+use silverpoint_wire::layout::probes;
 use silverpoint_wire::process;
 use silverpoint_wire::site::SiteDescription;
 
@@ -35,6 +36,18 @@ pub struct Args {
     /// of the run, and wait until that is done
     #[arg(long, conflicts_with = "directives")]
     dump: bool,
+    /// Feed a system tracer, too, or no longer; the sites follow at their next executions
+    #[arg(long, value_name = "lttng=on|off", value_parser = probe, conflicts_with = "dump")]
+    probe: Option<u32>,
+}
+
+/// Bits of the tracers that are to be fed.
+fn probe(text: &str) -> Result<u32, String> {
+    match text {
+        "lttng=on" => Ok(probes::LTTNG),
+        "lttng=off" => Ok(0),
+        _ => Err("expected lttng=on or lttng=off".to_owned()),
+    }
 }
 
 /// As [`store::directives`], with or without a + before them.
@@ -53,9 +66,14 @@ pub fn run(args: Args) -> Outcome {
             let session = place.open()?;
             let at = |error| Failed::from(place.failed(error));
             session.restore_abandoned_mode().map_err(at)?;
-            match &args.directives {
-                Some(text) => change(&place, &session, text)?,
-                None => format!("{}: {}", place.name, present(&session).map_err(at)?.escape_debug()),
+            if let Some(probes) = args.probe {
+                session.ask_for_probes(probes).map_err(at)?;
+            }
+            match (&args.directives, args.probe) {
+                (Some(text), _) => change(&place, &session, text)?,
+                (None, Some(0)) => format!("{}: LTTng is no longer fed", place.name),
+                (None, Some(_)) => format!("{}: LTTng is fed from the next executions on", place.name),
+                (None, None) => format!("{}: {}", place.name, present(&session).map_err(at)?.escape_debug()),
             }
         };
         writeln!(out, "{line}").map_err(at("standard output"))?;

@@ -26,6 +26,17 @@ pub fn with_all_blocked<T>(run: impl FnOnce() -> T) -> T {
     result
 }
 
+/// Whether the calling thread blocks no signal. So it is in no signal handler, except one that blocks not
+/// even its own.
+pub(crate) fn is_empty() -> bool {
+    // SAFETY: the set is plain memory, filled before it is read.
+    unsafe {
+        let mut blocked = std::mem::zeroed();
+        libc::pthread_sigmask(libc::SIG_SETMASK, std::ptr::null(), &raw mut blocked) == 0
+            && (1..libc::SIGRTMAX()).all(|signal| libc::sigismember(&raw const blocked, signal) != 1)
+    }
+}
+
 /// Runs a function that writes into what may be a pipe. Without a reader the write fails with `EPIPE`,
 /// instead of ending the program by SIGPIPE. Costs three system calls.
 pub fn without_sigpipe<T>(run: impl FnOnce() -> T) -> T {

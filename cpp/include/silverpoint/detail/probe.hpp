@@ -12,6 +12,9 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <pthread.h>
+
+#include <csignal>
 
 #include "probe_event.hpp"
 #include "process.hpp"
@@ -37,10 +40,17 @@ SP_DETAIL_COLD void wake_probes() {
 [[gnu::weakref("dlopen"), gnu::unused]] static void* weak_dlopen(const char*, int);
 [[gnu::weakref("dlsym"), gnu::unused]] static void* weak_dlsym(void*, const char*);
 [[gnu::weakref("dlerror"), gnu::unused]] static char* weak_dlerror();
+[[gnu::weakref("pthread_create"), gnu::unused]] static int weak_pthread_create(pthread_t*,
+                                                                               const pthread_attr_t*,
+                                                                               void* (*)(void*), void*);
+
+// 1: the library is loaded, or loading it was tried.
+inline constinit Word probes_begun{0};
 
 // Loads the library that makes events of sites, and gives it the session. In a forked child it is loaded.
 inline void start_probes() {
     const SystemGuard guard;
+    probes_begun.store(1, std::memory_order_relaxed);
     static constinit std::atomic<StartProbes> known{nullptr};
     StartProbes start = known.load(std::memory_order_acquire);
     if (start == nullptr) {
@@ -64,6 +74,43 @@ inline void start_probes() {
         known.store(start, std::memory_order_release);
     }
     start(session.control, session.control_size);
+}
+
+// Whether no signal is blocked. So this is no signal handler, except one that blocks not even its own.
+SP_DETAIL_COLD bool blocks_no_signal() {
+    sigset_t blocked;
+    if (pthread_sigmask(SIG_SETMASK, nullptr, &blocked) != 0) return false;
+    for (int signal = 1; signal < NSIG; ++signal)
+        if (sigismember(&blocked, signal) == 1) return false;
+    return true;
+}
+
+// The same when a program that runs is asked to feed a tracer: by a thread, since loading takes long. Not
+// from a signal handler, where no thread can be started. Not in a plug-in, which may be unloaded meanwhile.
+SP_DETAIL_COLD void begin_probes_in_thread() {
+    const SystemGuard guard;
+    if (!probes_wanted() || !session.is_of_executable || &weak_pthread_create == nullptr ||
+        !blocks_no_signal())
+        return;
+    std::uint32_t none = 0;
+    if (!probes_begun.compare_exchange_strong(none, 1, std::memory_order_acq_rel)) return;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t thread;
+    const auto body = [](void*) -> void* {
+        start_probes();
+        return nullptr;
+    };
+    if (weak_pthread_create(&thread, nullptr, body, nullptr) == 0)
+        pthread_detach(thread);
+    else
+        warn("LTTng gets no events: no thread could be started");
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+inline void begin_probes() {
+    if (probes_begun.load(std::memory_order_relaxed) == 0) [[unlikely]]
+        begin_probes_in_thread();
 }
 
 SP_DETAIL_END

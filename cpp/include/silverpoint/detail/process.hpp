@@ -201,7 +201,10 @@ enum Executable : std::uint32_t { kNoExecutable, kExecutableThere, kExecutableEn
 
 SP_DETAIL_COLD bool make_or_replace_session() {
     const auto note_executable = [] {
-        if (is_in_executable()) session.word(at::kExecutable).store(kExecutableThere);
+        if (is_in_executable()) {
+            session.word(at::kExecutable).store(kExecutableThere);
+            session.is_of_executable = true;
+        }
         return true;
     };
     const auto note_absence = [](int why) { session.absence.store(why, std::memory_order_relaxed); };

@@ -373,6 +373,7 @@ inline bool Site::records() const {
     if (entry.load(std::memory_order_relaxed) >= session.sites_cap || (state_byte() & kProbedBit) == 0 ||
         (!session.is_ready() && !ensure_session()))
         return is_on;
+    begin_probes();
     is_probed.store(true, std::memory_order_release);
     const std::uint64_t known = whole.load(std::memory_order_acquire);
     const ProbeEvent* const event = probe_event(entry.load(std::memory_order_relaxed));

@@ -115,6 +115,11 @@ fn every_field_in_cpp_is_as_in_the_ring() {
 #[test]
 fn every_field_in_c_is_as_in_the_ring() {
     let Some(scratch) = prepared() else { return };
+    let Some(ended) = check(&scratch, &[&"fields", &SILVERPOINT, &shop_in_c(), &"200"]) else { return };
+    assert_eq!(ended.out, "800 events equal\n");
+}
+
+fn shop_in_c() -> PathBuf {
     let cold = ["silverpoint_c", "context_c"].map(|name| {
         let options = "-std=c++20 -O2 -fno-exceptions -fno-rtti -fvisibility=hidden -c";
         let file = source(&format!("{name}.cpp"));
@@ -123,9 +128,7 @@ fn every_field_in_c_is_as_in_the_ring() {
     });
     let file = source("shop.c");
     let words = ["-O2", "-Wall", "-Wextra", &file, &cold[0], &cold[1], "-pthread"];
-    let program = built("shop-in-c", "gcc", &words);
-    let Some(ended) = check(&scratch, &[&"fields", &SILVERPOINT, &program, &"200"]) else { return };
-    assert_eq!(ended.out, "800 events equal\n");
+    built("shop-in-c", "gcc", &words)
 }
 
 #[test]
@@ -175,6 +178,13 @@ fn events_need_no_ring_and_heed_filters() {
 fn events_of_rust_need_no_ring_and_heed_filters() {
     let Some(scratch) = prepared() else { return };
     check(&scratch, &[&"alone", &example("shop"), &"20"]);
+}
+
+/// `ctl --probe` in programs that were started without LTTng, each of which has loaded nothing of it until then.
+#[test]
+fn a_running_program_is_asked_to_feed_lttng() {
+    let Some(scratch) = prepared() else { return };
+    check(&scratch, &[&"switched", &SILVERPOINT, &program("shop.cpp"), &shop_in_c(), &example("shop")]);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use silverpoint_wire::directive::{self, Directives};
 use silverpoint_wire::layout::control::at;
+use silverpoint_wire::layout::state;
 use silverpoint_wire::site::SiteDescription;
 
 use super::files::{read_exact, read_u32, write_all};
@@ -81,6 +82,27 @@ impl ObservedSession {
         drop(controller);
         self.await_own_followers();
         Ok(on)
+    }
+
+    /// Asks the process to feed these system tracers (bits of [`silverpoint_wire::layout::probes`]) and no others. It follows at the next
+    /// executions of its tracepoints.
+    pub fn ask_for_probes(&self, probes: u32) -> Result<(), ObserveError> {
+        let controller = self.controller()?;
+        self.put(at::PROBES_ASKED, &probes.to_le_bytes())?;
+        // With another generation: a site that is being registered evaluates again.
+        let text = self.directives()?;
+        self.replace_directives(&text, text.len() as u32)?;
+        let bit = if probes == 0 { 0 } else { state::PROBED };
+        for (entry, now) in self.states(self.counters()?.sites_next)?.iter().enumerate() {
+            let state = now.0 & !state::PROBED | bit;
+            if now.0 != state {
+                self.put_state(entry as u32, state)?;
+            }
+        }
+        self.wake_watchers();
+        drop(controller);
+        self.await_own_followers();
+        Ok(())
     }
 
     /// Everything that [`Self::restore_mode`] puts back.

@@ -77,6 +77,8 @@ static LOCAL: AtomicPtr<Local> = AtomicPtr::new(null_mut());
 /// Survives a fork: the child needs the parent's addresses.
 static SESSION: SessionCell = SessionCell(UnsafeCell::new(MaybeUninit::uninit()));
 static HAS_SESSION: AtomicBool = AtomicBool::new(false);
+/// And not of a shared object that may be unloaded. Known with the session.
+pub(super) static IS_OF_EXECUTABLE: AtomicBool = AtomicBool::new(false);
 
 struct SessionCell(UnsafeCell<MaybeUninit<Session>>);
 // SAFETY: written only by the one thread that is the maker, read only when the stage is READY.
@@ -218,6 +220,7 @@ fn make() -> bool {
     let session = unsafe { (*slot).write(session) };
     let fresh = !HAS_SESSION.swap(true, Ordering::Release);
     if sys::is_in_executable() {
+        IS_OF_EXECUTABLE.store(true, Ordering::Relaxed);
         // SAFETY: the header is always backed.
         unsafe { session.control.u32(at::header::EXECUTABLE) }
             .store(at::control::EXECUTABLE_THERE, Ordering::SeqCst);

@@ -9,13 +9,15 @@
 //! A program that is not asked to feed a tracer loads no library, and none of its sites has the bit.
 
 use std::ffi::{CStr, c_void};
-use std::ptr::null_mut;
-use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
+use std::mem::MaybeUninit;
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
 
 use rustix::thread::futex;
 
 use super::session::Session;
 use super::{at, local};
+use crate::signal_mask;
 use crate::sys::{self, ErrnoGuard};
 
 /// What the library shares with all copies and languages. It lies in the memory of the process for ever.
@@ -98,6 +100,9 @@ pub fn traced(id: u32) -> Traced {
     if entry >= session.layout.sites_cap {
         return nothing;
     }
+    if !BEGUN.load(Ordering::Relaxed) {
+        begin(session);
+    }
     // SAFETY: ids come from entries of the table, which are backed with their states since. The address was
     // stored by the library in this process.
     unsafe {
@@ -143,6 +148,39 @@ pub(super) fn wake(session: &Session) {
     }
 }
 
+/// The library is loaded, or loading it was tried.
+static BEGUN: AtomicBool = AtomicBool::new(false);
+
+/// As [`start`] when a program that runs is asked to feed a tracer: by a thread, since loading takes long. Not
+/// from a signal handler, where no thread can be started. Not in a plug-in, which may be unloaded meanwhile.
+#[cold]
+fn begin(session: &Session) {
+    extern "C" fn run(_: *mut c_void) -> *mut c_void {
+        if let Some(session) = local::existing() {
+            start(session);
+        }
+        null_mut()
+    }
+    if asked(session) == 0
+        || !local::IS_OF_EXECUTABLE.load(Ordering::Relaxed)
+        || !signal_mask::is_empty()
+        || BEGUN.swap(true, Ordering::Relaxed)
+    {
+        return;
+    }
+    let started = signal_mask::with_all_blocked(|| {
+        let mut thread = MaybeUninit::uninit();
+        // SAFETY: the thread is detached at once, and its function uses nothing of this one.
+        unsafe {
+            let error = libc::pthread_create(thread.as_mut_ptr(), null(), run, null_mut());
+            error == 0 && libc::pthread_detach(thread.assume_init()) == 0
+        }
+    });
+    if !started {
+        sys::warn(&[b"LTTng gets no events: no thread could be started"]);
+    }
+}
+
 /// Loads the library that makes events of sites, if one is asked for, and gives it the session. In a forked
 /// child it is loaded.
 pub(super) fn start(session: &Session) {
@@ -150,6 +188,7 @@ pub(super) fn start(session: &Session) {
     if asked(session) & at::probes::LTTNG == 0 {
         return;
     }
+    BEGUN.store(true, Ordering::Relaxed);
     let mut function = KNOWN.load(Ordering::Acquire);
     if function.is_null() {
         function = load();

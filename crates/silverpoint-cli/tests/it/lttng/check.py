@@ -5,6 +5,7 @@
     check.py fork PROGRAM WORD …                  a forked child's events are there
     check.py busy PROGRAM                         it ends, though it forks while its events are made
     check.py allocs PROGRAM                       its malloc has a tracepoint: each call in the program is an event
+    check.py switched SILVERPOINT PROGRAM …       each is asked to feed LTTng while it runs, and no longer to
     check.py page SCRIPT                          what the guide's page says
 
 In the current directory, which is for this alone. Where it must not touch the system's daemon (root's), it runs in a mount namespace of its own.
@@ -224,6 +225,58 @@ def alone(program, times):
     print(f"{len(found)} events, the ring off")
 
 
+def switched(silverpoint, *programs):
+    for program in programs:
+        shutil.rmtree("trace", ignore_errors=True)
+        switched_once(silverpoint, program)
+    print("on and off")
+
+
+def switched_once(silverpoint, program):
+    """A program that was started without LTTng feeds it from `on` to `off`. It records for each line of input, and answers."""
+    environment = {name: value for name, value in os.environ.items() if name != "SILVERPOINT_PROBES"}
+    process = subprocess.Popen([program, "ticks"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True)
+
+    def tick():
+        process.stdin.write("\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == "done\n"
+
+    def probe(state):
+        subprocess.run([silverpoint, "ctl", str(process.pid), "--probe", f"lttng={state}"], check=True, stdout=subprocess.DEVNULL)
+
+    with Daemon():
+        lttng("create", "one", f"--output={os.getcwd()}/trace")
+        lttng("enable-event", "--userspace", "shop:tick")
+        lttng("start")
+        tick()
+        assert "liblttng" not in open(f"/proc/{process.pid}/maps").read()
+        counts = []
+        for _ in range(2):
+            probe("on")
+
+            def fed():
+                tick()
+                return "shop:tick" in listed()
+
+            wait("shop:tick", fed)
+            lttng("stop")
+            before = len(events("trace"))
+            lttng("start")
+            for _ in range(10):
+                tick()
+            probe("off")
+            for _ in range(10):
+                tick()
+            lttng("stop")
+            counts.append(len(events("trace")) - before)
+            lttng("start")
+        process.stdin.close()
+        assert process.wait(PATIENCE) == 0
+        lttng("destroy")
+    assert counts == [10, 10], counts
+
+
 # With and without what wraps fork.
 PRELOADED = ({}, {"LD_PRELOAD": "liblttng-ust-fork.so.1"})
 
@@ -293,7 +346,7 @@ def in_own_namespace():
 def main():
     in_own_namespace()
     os.environ["LTTNG_HOME"] = os.environ["HOME"] = os.getcwd()
-    {"fields": fields, "alone": alone, "fork": fork, "busy": busy, "allocs": allocs, "page": page}[sys.argv[1]](*sys.argv[2:])
+    {"fields": fields, "alone": alone, "fork": fork, "busy": busy, "allocs": allocs, "page": page, "switched": switched}[sys.argv[1]](*sys.argv[2:])
 
 
 if __name__ == "__main__":

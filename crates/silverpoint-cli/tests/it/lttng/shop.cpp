@@ -2,6 +2,7 @@
 // line of input.
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <silverpoint/recursive.hpp>
@@ -55,6 +56,15 @@ static void one(int i) {
 }
 
 int main(int argc, char** argv) {
+    if (argc > 1 && std::strcmp(argv[1], "ticks") == 0) {
+        // One for each line of input.
+        while (std::getchar() != EOF) {
+            SP_INSTANT("tick");
+            std::puts("done");
+            std::fflush(stdout);
+        }
+        return 0;
+    }
     const int times = argc > 1 ? std::atoi(argv[1]) : 3;
     one(0);
     if (std::getchar() == EOF) return 1;
