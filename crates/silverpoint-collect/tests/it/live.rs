@@ -25,6 +25,7 @@ fn fall_asleep(collector: &mut Collector, fake: &Fake) {
 
 #[test]
 fn an_idle_collector_sleeps_and_beats() {
+    const PASSES: u32 = 12;
     let scratch = Scratch::new("idle");
     let mut fake = Fake::new(&scratch.root(), 1);
     let slab = fake.slab(11);
@@ -33,22 +34,21 @@ fn an_idle_collector_sleeps_and_beats() {
     collector.pass();
     fall_asleep(&mut collector, &fake);
     let size = std::fs::metadata(scratch.trace()).unwrap().len();
-    let (beat, start, mut passes) = (fake.control32(at::HEARTBEAT), Instant::now(), 0);
-    while start.elapsed() < Duration::from_millis(1000) {
+    let (beat, start) = (fake.control32(at::HEARTBEAT), Instant::now());
+    for _ in 0..PASSES {
         collector.pass();
         collector.rest();
-        passes += 1;
     }
-    let beats = fake.control32(at::HEARTBEAT) - beat;
-    // What it wakes for in a second, or in however long a loaded machine makes of it. (What that costs is measured by bench/run, part idle.)
-    let most = 30 * (1 + start.elapsed().as_secs() as u32);
-    assert!((1..=most).contains(&beats), "{beats} heartbeats in {:?}", start.elapsed());
-    assert!(passes <= most, "{passes} passes in {:?}", start.elapsed());
+    let (beats, took) = (fake.control32(at::HEARTBEAT) - beat, start.elapsed());
+    assert!((1..=PASSES).contains(&beats), "{beats} heartbeats in {PASSES} passes");
+    // At most 30 wake-ups a second; a loaded machine makes them fewer. (What that costs is measured by bench/run, part idle.)
+    assert!(took >= Duration::from_secs(1) * PASSES / 30, "{PASSES} passes in {took:?}");
     assert_eq!(std::fs::metadata(scratch.trace()).unwrap().len(), size, "an idle session writes nothing");
 }
 
 #[test]
 fn the_doorbell_wakes_the_collector() {
+    const SOON: Duration = Duration::from_millis(40);
     let scratch = Scratch::new("doorbell");
     let mut fakes: Vec<Fake> = (0..3).map(|pid| Fake::new(&scratch.root(), pid + 1)).collect();
     let mut collector = Collector::new(scratch.config()).unwrap();
@@ -67,8 +67,9 @@ fn the_doorbell_wakes_the_collector() {
         let bell = &fakes[if several { 2 } else { 0 }];
         // The doorbell's word in a map of the fake's own: as a producer has it.
         let map = Doorbell::of(bell);
-        let mut quickest = Duration::MAX;
-        for _ in 0..10 {
+        let (mut quickest, start) = (Duration::MAX, Instant::now());
+        // How soon it wakes is a matter of the machine's load too, but not each time.
+        while quickest >= SOON && start.elapsed() < Duration::from_secs(60) {
             collector.pass();
             fall_asleep(&mut collector, bell);
             // Silence until the rests are long.
@@ -87,13 +88,13 @@ fn the_doorbell_wakes_the_collector() {
                 let woken = Instant::now();
                 (ringer.join().unwrap(), woken)
             });
-            // It did not wake of itself before; how soon after, is a matter of the machine's load, but not always.
+            // It did not wake of itself before.
             if woken >= rung - Duration::from_millis(1) {
                 quickest = quickest.min(woken.saturating_duration_since(rung));
             }
         }
         assert!(
-            quickest < Duration::from_millis(40),
+            quickest < SOON,
             "several: {several}: woken {quickest:?} after the ring; of itself it wakes 90 ms after it"
         );
     }
@@ -192,11 +193,15 @@ fn is_whole(scratch: &Scratch, threads: u64, records: u64) {
 
 #[test]
 fn a_real_program_survives_its_collectors() {
+    // The first collector may have had the time to store everything.
+    assert!((0..20).any(|_| collectors_of_a_program() >= 2), "no collector was killed in time");
+}
+
+/// Kills collectors until the program has ended; gives their number.
+fn collectors_of_a_program() -> u64 {
     let scratch = Scratch::new("program-collectors");
     let role = || Role::new(scratch.root(), scratch.trace()).rotate_bytes(1 << 20).start();
-    // On a loaded machine a collector may die before it has drained anything: the program waits, rather than giving up after a second.
-    let mut command = program(scratch.root(), 3, 150_000, "kill");
-    let mut child = command.env("SILVERPOINT_POLICY", "block=forever").spawn().unwrap();
+    let mut child = program(scratch.root(), 3, 150_000, "kill").spawn().unwrap();
     let waiter = std::thread::spawn(move || child.wait().unwrap());
     let mut rounds = 0u64;
     while !waiter.is_finished() {
@@ -207,12 +212,12 @@ fn a_real_program_survives_its_collectors() {
         rounds += 1;
     }
     waiter.join().unwrap();
-    assert!(rounds >= 2, "{rounds} collectors");
     // The last may have finished the session; then there is none to wait for.
     if std::fs::read_dir(scratch.root()).unwrap().next().is_some() {
         assert!(role().wait().unwrap().success());
     }
     is_whole(&scratch, 3, 150_000);
+    rounds
 }
 
 #[test]

@@ -69,6 +69,8 @@ pub fn program(root: PathBuf, threads: u64, records: u64, end: &str) -> Command 
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["roles::role_of_a_program", "--exact", "--ignored", "--nocapture"]);
     command.env("SILVERPOINT_DIR", root).env("SILVERPOINT_FILTER", "trace").env("SILVERPOINT_COLLECTOR", "1");
+    // On a loaded machine a collector may stand still for long, or die before it has drained anything: the program waits.
+    command.env("SILVERPOINT_POLICY", "block=forever");
     command.env("SP_THREADS", threads.to_string()).env("SP_RECORDS", records.to_string()).env("SP_END", end);
     command.stdout(std::process::Stdio::null());
     command
@@ -80,6 +82,8 @@ pub fn program(root: PathBuf, threads: u64, records: u64, end: &str) -> Command 
 fn role_of_a_program() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let (Some(threads), Some(records)) = (number("SP_THREADS"), number("SP_RECORDS")) else { return };
+    // It may wait for ever for a test that has failed.
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     let work: Vec<_> = (0..threads)
         .map(|thread| {
             std::thread::spawn(move || {
