@@ -1,7 +1,6 @@
 //! `attach`, `ctl` and `ls`: sessions of programs that run already.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -33,11 +32,21 @@ fn session(scratch: &Scratch, pid: u32) -> ObservedSession {
     ObservedSession::open(&root, name).unwrap()
 }
 
-/// A program with a session, and nothing recorded.
+/// A program with a session and a known site, which is off: nothing is recorded.
 pub fn ticking(scratch: &Scratch) -> Running {
     let mut running = Running::start_with_input(&mut scratch.subject(["tick", "2"]));
     assert_eq!(running.line(), "ready");
+    let session = session(scratch, running.pid());
+    scratch.wait("its site", || session.counters().unwrap().sites_next > 0);
     running
+}
+
+/// Waits until a file that is being written holds so many of its records.
+fn wait_for_records(scratch: &Scratch, trace: &str, count: usize) {
+    scratch.wait("records in the file", || {
+        scratch.path(trace).exists()
+            && scratch.run(["cat", "--json", "--quiet", trace]).out.lines().count() >= count
+    });
 }
 
 #[test]
@@ -45,8 +54,6 @@ fn attaching_records_and_letting_go_leaves_the_program_as_it_was() {
     let scratch = Scratch::new();
     let mut program = ticking(&scratch);
     let pid = program.pid();
-    // Its site is known before, off.
-    std::thread::sleep(Duration::from_millis(20));
     let before = mode(&scratch, pid);
     let mut attached =
         Running::start(&mut scratch.silverpoint(["attach", &pid.to_string(), "-o", "t.silver"]));
@@ -55,7 +62,7 @@ fn attaching_records_and_letting_go_leaves_the_program_as_it_was() {
     assert_eq!(again.code(), Some(1), "{again:?}");
     let collector = scratch.sessions()[0]["collector"].as_u64().unwrap();
     assert!(again.err.contains(&format!("process {collector} already collects it")), "{}", again.err);
-    std::thread::sleep(Duration::from_millis(200));
+    wait_for_records(&scratch, "t.silver", 20);
     attached.signal(Signal::INT);
     let ended = attached.end();
     assert_eq!(ended.code(), Some(0), "{ended:?}");
@@ -65,8 +72,7 @@ fn attaching_records_and_letting_go_leaves_the_program_as_it_was() {
         before,
         "directives, states, policy or collector's words are not as before"
     );
-    let recorded = scratch.records("t.silver");
-    assert!(recorded > 20, "{recorded} records in 200 ms");
+    assert!(scratch.records("t.silver") >= 20);
     // It goes on, unrecorded, and leaves nothing of worth when it ends.
     let row = &scratch.sessions()[0];
     assert_eq!(
@@ -85,13 +91,12 @@ fn a_killed_attach_leaves_the_program_as_it_was() {
         let scratch = Scratch::new();
         let mut program = ticking(&scratch);
         let pid = program.pid();
-        std::thread::sleep(Duration::from_millis(20));
         let before = mode(&scratch, pid);
         let mut attached =
             Running::start(&mut scratch.silverpoint(["attach", &pid.to_string(), "-o", "t.silver"]));
         scratch.wait("the collector", || scratch.sessions()[0]["collector"].as_u64() != Some(0));
         scratch.wait("records", || scratch.root().parent().is_some() && mode(&scratch, pid) != before);
-        std::thread::sleep(Duration::from_millis(200));
+        wait_for_records(&scratch, "t.silver", 6);
         let worker = scratch.sessions()[0]["collector"].as_u64().unwrap() as i32;
         assert_ne!(worker as u32, attached.pid(), "the worker is a process of its own");
         if kills_worker {
@@ -113,7 +118,6 @@ fn an_attachment_that_is_killed_leaves_nothing_behind() {
     let scratch = Scratch::new();
     let mut program = ticking(&scratch);
     let pid = program.pid();
-    std::thread::sleep(Duration::from_millis(20));
     let before = mode(&scratch, pid);
     let session = session(&scratch, pid);
     for heir in ["attach", "ls", "ctl"] {
@@ -121,7 +125,8 @@ fn an_attachment_that_is_killed_leaves_nothing_behind() {
         let mut attached =
             Running::start(&mut scratch.silverpoint(["attach", &pid.to_string(), "-o", &file]));
         scratch.wait("the collector", || session.counters().unwrap().collector_pid != 0);
-        std::thread::sleep(Duration::from_millis(30));
+        scratch.wait("its settings", || mode(&scratch, pid) != before);
+        wait_for_records(&scratch, &file, 1);
         let worker = session.counters().unwrap().collector_pid;
         // Both, so that neither can tidy up after the other.
         attached.signal(Signal::STOP);
@@ -132,12 +137,13 @@ fn an_attachment_that_is_killed_leaves_nothing_behind() {
         assert!(mode(&scratch, pid) != before, "{heir}");
         match heir {
             "attach" => {
-                let next = scratch.run(["attach", &pid.to_string(), "-o", "next.silver", "--for", "50ms"]);
+                // All sites are on again, as none were by themselves.
+                let words = ["attach", &pid.to_string(), "-o", "next.silver"];
+                let mut next = Running::start(&mut scratch.silverpoint(words));
+                wait_for_records(&scratch, "next.silver", 4);
+                next.signal(Signal::INT);
+                let next = next.end();
                 assert_eq!(next.code(), Some(0), "{next:?}");
-                assert!(
-                    scratch.records("next.silver") > 3,
-                    "all sites are on again, as none were by themselves"
-                );
             }
             "ls" => assert_eq!(scratch.sessions().len(), 1),
             _ => {
@@ -155,14 +161,18 @@ fn attach_ends_with_the_program_or_after_a_time() {
     let scratch = Scratch::new();
     let mut program = ticking(&scratch);
     let pid = program.pid().to_string();
-    let begun = Instant::now();
-    let timed = scratch.run(["attach", &pid, "-o", "a.silver", "--for", "100ms"]);
-    assert_eq!(timed.code(), Some(0), "{timed:?}");
-    assert!(begun.elapsed() < Duration::from_secs(30) && scratch.records("a.silver") > 5);
+    // How much the program records in this time is a matter of the machine's load, too.
+    let has_records = ["100ms", "1s", "10s"].into_iter().any(|time| {
+        let file = format!("{time}.silver");
+        let timed = scratch.run(["attach", &pid, "-o", &file, "--for", time]);
+        assert_eq!(timed.code(), Some(0), "{timed:?}");
+        scratch.records(&file) > 5
+    });
+    assert!(has_records, "nothing was recorded");
     let attached =
         Running::start(&mut scratch.silverpoint(["attach", &pid, "-o", "b.silver", "--filter", "info"]));
     scratch.wait("the collector", || scratch.sessions()[0]["collector"].as_u64() != Some(0));
-    std::thread::sleep(Duration::from_millis(50));
+    wait_for_records(&scratch, "b.silver", 3);
     program.signal(Signal::KILL);
     let ended = attached.end();
     assert_eq!(ended.code(), Some(0), "{ended:?}");
@@ -181,17 +191,13 @@ fn a_process_without_a_session_is_told() {
 }
 
 #[test]
-fn ctl_switches_a_living_process_at_once() {
+fn ctl_switches_a_living_process() {
     let scratch = Scratch::new();
     let mut program = Running::start_with_input(&mut scratch.subject(["watch"]));
     assert_eq!(program.line(), "ready");
     let pid = program.pid().to_string();
-    let begun = Instant::now();
     let ended = scratch.run(["ctl", &pid, "error,net=debug"]);
     assert_eq!(program.line(), "on");
-    let took = begun.elapsed();
-    // Its own look is every 200 us; the rest is the start of ctl, and the machine's load.
-    assert!(took < Duration::from_secs(3), "it took {took:?}, the start of ctl included");
     assert_eq!(ended.code(), Some(0), "{ended:?}");
     assert!(ended.out.contains(" known sites on"), "{}", ended.out);
     let shown = scratch.run(["ctl", &pid]);

@@ -9,6 +9,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use silverpoint_shm::observer::{ObservedSession, list};
+use silverpoint_shm::root::Root;
+use silverpoint_wire::layout::collector_state;
 
 /// A test that waits longer has found a hang.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -99,6 +102,40 @@ impl Scratch {
     /// Waits until nothing is left in the root.
     pub fn wait_until_empty(&self) {
         self.wait("an empty root", || self.left().is_empty());
+    }
+
+    /// Sessions of programs that `run` has started: each run has a root of its own.
+    pub fn sessions_of_runs(&self) -> Vec<ObservedSession> {
+        let runs = self.left().into_iter().filter(|name| name.starts_with("run-"));
+        let roots = runs.filter_map(|name| Root::open_directory(&self.root().join(name)).ok());
+        let open = |root: Root| {
+            let names = list(&root).unwrap_or_default();
+            names.into_iter().filter_map(move |name| ObservedSession::open(&root, name).ok())
+        };
+        roots.flat_map(open).collect()
+    }
+
+    /// Waits until the collector of a run has found that its file cannot be written.
+    pub fn wait_until_sink_full(&self) {
+        self.wait("a collector that cannot write", || {
+            let sessions = self.sessions_of_runs();
+            let mut counters = sessions.iter().filter_map(|session| session.counters().ok());
+            counters.any(|counters| counters.collector_state == collector_state::SINK_FULL)
+        });
+    }
+
+    /// Waits until a thread of a program under `run` waits for room in its ring.
+    pub fn wait_until_waiting(&self) {
+        let is_waiting = |session: &ObservedSession| {
+            let mut slices = Vec::new();
+            let slabs = session.counters().ok()?.slabs_next;
+            session.slices(slabs, &mut slices, |_| {}).ok()?;
+            let mut rings = slices.iter().filter_map(|slice| session.ring(*slice).ok().flatten());
+            rings.any(|ring| ring.waiting == 1).then_some(())
+        };
+        self.wait("a thread that waits", || {
+            self.sessions_of_runs().iter().any(|one| is_waiting(one).is_some())
+        });
     }
 
     /// Names in the root.

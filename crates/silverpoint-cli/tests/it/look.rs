@@ -66,14 +66,15 @@ fn looking_changes_nothing() {
         assert_eq!(numbers(&tail.out), [995, 996, 997, 998, 999], "{tail:?}");
         assert!(tail.err.is_empty(), "{}", tail.err);
     }
-    let mut follower = Running::start(&mut scratch.silverpoint(["tail", "-f", "--json", "-n", "0", &pid]));
+    let mut follower = Running::start(&mut scratch.silverpoint(["tail", "-f", "--json", "-n", "2", &pid]));
+    // It has begun.
+    assert_eq!([follower.line(), follower.line()].map(|line| numbers(&line)), [[998], [999]]);
     let top = scratch.run(["top", "--json", "-n", "1", "-i", "100ms"]);
     ended_well(&top);
     let top: serde_json::Value = serde_json::from_str(&top.out).unwrap();
     assert_eq!(top["records"].as_u64(), Some(0), "what was there before is not counted");
     assert_eq!(contents(&session), before, "somebody who only looks has written into the session");
     // And it goes on after that.
-    std::thread::sleep(Duration::from_millis(300));
     step(&mut program, "count 3");
     ended_well(&program.end());
     let followed = follower_end(&mut follower, &scratch);
@@ -144,14 +145,19 @@ fn top_counts_sessions_that_come_later_from_their_first_record() {
     step(&mut run, "count 30000");
     let mut alone = recorder(&scratch);
     step(&mut alone, "count 500");
-    std::thread::sleep(Duration::from_millis(500));
+    let records = |line: &str| {
+        let table: serde_json::Value = serde_json::from_str(line).unwrap();
+        table["records"].as_u64().unwrap()
+    };
+    // Ten tables a second.
+    let is_complete = (0..1200).any(|_| records(&top.line()) == 30_500);
+    assert!(is_complete, "not everything is counted");
     ended_well(&alone.end());
     ended_well(&run.end());
     top.signal(Signal::INT);
     let ended = top.end();
     ended_well(&ended);
-    let last: serde_json::Value = serde_json::from_str(ended.out.lines().last().unwrap()).unwrap();
-    assert_eq!(last["records"].as_u64(), Some(30_500), "{last}");
+    assert!(ended.out.lines().all(|line| records(line) == 30_500), "{}", ended.out);
 }
 
 /// Two programs of one run, in one file that is rotated all the time, and a third that nobody collects.
@@ -174,24 +180,36 @@ fn several_at_once() {
         &line,
     ]));
     scratch.wait("three sessions", || scratch.sessions().len() == 3);
-    let mut follower = Running::start(&mut scratch.silverpoint(["tail", "-f", "--json", "-n", "0", "sub*"]));
-    std::thread::sleep(Duration::from_millis(300));
+    let program = env!("CARGO_BIN_EXE_silverpoint");
+    let words = ["-c", "exec \"$0\" tail -f --json -n 0 'sub*' > out", program];
+    let mut follower = Running::start(&mut scratch.command("sh", words));
+    let out = || std::fs::read_to_string(scratch.path("out")).unwrap_or_default();
+    let ticks = || {
+        let mut ticks: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        let out = out();
+        // The last line may be there in part.
+        for line in out.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
+            let record: serde_json::Value = serde_json::from_str(line).unwrap();
+            if let Some(number) = record["args"]["number"].as_u64() {
+                ticks.entry(record["pid"].as_u64().unwrap()).or_default().push(number);
+            }
+        }
+        ticks
+    };
+    let has = |count: usize| {
+        let ticks = ticks();
+        ticks.len() == 2 && ticks.values().all(|numbers| numbers.len() > count)
+    };
+    // It shows both programs of the run: it has begun.
+    scratch.wait("the first ticks", || has(0));
     step(&mut alone, "count 100");
-    std::thread::sleep(Duration::from_millis(1500));
+    scratch.wait("many ticks", || has(300));
     ended_well(&run.end());
     ended_well(&alone.end());
-    let out = follower_end(&mut follower, &scratch);
-    assert_eq!(numbers(&out), (0..100).collect::<Vec<_>>());
-    let mut ticks: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-    for line in out.lines() {
-        let record: serde_json::Value = serde_json::from_str(line).unwrap();
-        if let Some(number) = record["args"]["number"].as_u64() {
-            ticks.entry(record["pid"].as_u64().unwrap()).or_default().push(number);
-        }
-    }
-    assert_eq!(ticks.len(), 2, "both programs of the run");
-    for numbers in ticks.values() {
-        assert!(numbers.len() > 300 && numbers.windows(2).all(|pair| pair[1] == pair[0] + 1), "{numbers:?}");
+    assert_eq!(follower_end(&mut follower, &scratch), "");
+    assert_eq!(numbers(&out()), (0..100).collect::<Vec<_>>());
+    for numbers in ticks().values() {
+        assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 1), "{numbers:?}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! `run`: what passes through, who outlives whom.
 
 use std::ffi::OsString;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::Signal;
 
@@ -175,12 +175,13 @@ fn names_are_free_ones() {
 #[test]
 fn programs_that_outlive_the_command_are_collected_in_the_background() {
     let scratch = Scratch::new();
-    let script = "\"$SUBJECT\" later 3000 40 >/dev/null 2>&1 & exit 5";
-    let begun = Instant::now();
-    let ended = scratch.run(["run", "-o", "t.silver", "--", "sh", "-c", script]);
+    let later = "until [ -e go ]; do sleep 0.05; done; exec \"$SUBJECT\" count 40";
+    let script = format!("({later}) >/dev/null 2>&1 & exit 5");
+    let ended = scratch.run(["run", "-o", "t.silver", "--", "sh", "-c", &script]);
+    // It has ended, although the background waits for the file.
     assert_eq!(ended.code(), Some(5), "{ended:?}");
     assert!(ended.err.contains("processes of the command are still running"), "{}", ended.err);
-    assert!(begun.elapsed() < Duration::from_millis(2900), "the supervisor waited for the background");
+    std::fs::write(scratch.path("go"), "").unwrap();
     // The private directory goes last.
     scratch.wait_until_empty();
     assert_eq!(scratch.records("t.silver"), 40);
@@ -206,9 +207,10 @@ fn a_daemon_is_collected_in_the_background() {
 #[test]
 fn the_collector_outlives_a_killed_supervisor() {
     let scratch = Scratch::new();
-    let script = "\"$SUBJECT\" count 10; echo ready; sleep 0.4; \"$SUBJECT\" count 15";
-    let mut running =
-        Running::start(&mut scratch.silverpoint(["run", "-o", "t.silver", "--", "sh", "-c", script]));
+    let script = "\"$SUBJECT\" count 10; echo ready; read go; \"$SUBJECT\" count 15";
+    let mut running = Running::start_with_input(
+        &mut scratch.silverpoint(["run", "-o", "t.silver", "--", "sh", "-c", script]),
+    );
     assert_eq!(running.line(), "ready");
     running.signal(Signal::KILL);
     assert_eq!(running.end().signal(), Some(9));
@@ -220,9 +222,9 @@ fn the_collector_outlives_a_killed_supervisor() {
 fn a_collector_that_is_killed_again_and_again_loses_nothing() {
     let scratch = Scratch::new();
     let subject = crate::harness::subject();
-    let mut running = Running::start_with_input(
-        scratch.silverpoint(["run", "-o", "t.silver", "--"]).arg(&subject).args(["tick", "1"]),
-    );
+    // However long it takes to start the next one.
+    let words = ["run", "--policy", "block=forever", "-o", "t.silver", "--"];
+    let mut running = Running::start_with_input(scratch.silverpoint(words).arg(&subject).args(["tick", "1"]));
     assert_eq!(running.line(), "ready");
     let supervisor = running.pid();
     let mut last = 0;
@@ -313,13 +315,20 @@ fn job_control_at_a_terminal_is_that_of_the_command() {
     let program = env!("CARGO_BIN_EXE_silverpoint");
     // One process: a shell that starts others waits in vfork. If the key stops the child before it executes
     // its program, neither continues.
-    shell.write(&format!("{program} run -q -o t.silver -- sh -c 'echo u\"\"p; exec sleep 100'\n"));
-    shell.read_until("up\r\n");
+    shell.write(&format!("{program} run -q -o t.silver -- sh -c 'echo u\"\"p $$; exec sleep 100'\n"));
+    shell.read_until("up ");
+    let pid = shell.line().trim_end().to_owned();
     shell.write("\x1a");
     shell.read_until("Stopped");
     shell.write("fg\n");
     shell.read_until("run -q -o t.silver");
-    std::thread::sleep(Duration::from_millis(100));
+    // The command goes on, and has the terminal.
+    scratch.wait("the command in the foreground", || {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        let fields: Vec<&str> = stat.rsplit(") ").next().unwrap().split(' ').collect();
+        let (state, group, foreground) = (fields[0], fields[2], fields[5]);
+        ["S", "R", "D"].contains(&state) && group == foreground
+    });
     shell.write("\x03");
     shell.write("echo rc=$?\n");
     shell.read_until("rc=130");
