@@ -25,7 +25,7 @@ def both(theirs, ours):
 
 def _structured(facility, case):
     # A literal carries nothing. The floats are the same in each record: all 128 are looked for.
-    return SUM if case in ("map", "three.fields") else WHOLE if case.startswith("floats") else COUNT
+    return SUM if case in ("map", "three.fields", "text.fields") else WHOLE if case.startswith("floats") else COUNT
 
 
 def _tracing(facility, case):

@@ -44,7 +44,7 @@ def _rows(names, value, unit):
 
 def _structured(data):
     yield from _rows(("facility", "case"), "ns", "ns")(data)
-    for what, who in (("structuring", "way"), ("renderings", "format")):
+    for what, who in (("lttng", "facility"), ("structuring", "way"), ("renderings", "format")):
         for row in data.get(what, ()):
             yield _figure(f"{what}/{row[who]}/{row['case']}", row["ns"], row.get("again"), "ns")
 

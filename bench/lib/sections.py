@@ -1,6 +1,6 @@
 """Each part of the suite as a section of the report: its tables, its plots, and the comparison of each of our variants with its like in each column that is printed."""
 
-from . import dotnet, pacing, reasons, scaling, setups, sources, tables
+from . import dotnet, lttng, pacing, reasons, scaling, setups, sources, tables
 from . import page as html
 from .atrace import CALLS as ATRACE_CALLS
 from .atrace import LANGUAGES as ATRACE_LANGUAGES
@@ -8,7 +8,6 @@ from .atrace import RING as ATRACE_RING
 from .better import ELSEWHERE, measured
 from .converting import rate
 from .report import text
-from .structured import TITLES as STRUCTURED_TITLES
 
 OWN = "silverpoint"
 
@@ -74,12 +73,20 @@ def structured(data, better):
         mine = {case: ns.get((own, case)) for case in cases}
         times = {case: f" ({ns[name, case].value / mine[case].value:.0f} ×)" if mine[case] and (name, case) in ns and not is_own(name) else "" for case in cases}
         rows.append((name, *(show(ns.get((name, case))) + times[case] for case in cases), " · ".join(map(str, sources.STRUCTURED.get(name, ("",))))))
-    # Declared fields, which LTTng alone has: 128 floats of ours are copied as they are, too.
-    declared = {name: show(ns.get(("LTTng-UST", name))) for name in ("three.fields", "floats.fields")}
-    better.look("S1. Structured tracepoints, ns a call", own, ns.get((own, "floats")), "LTTng-UST, a declared field", ns.get(("LTTng-UST", "floats.fields")), "ns", at=cases["floats"])
+    # Events with declared fields, and ours of the same arguments: into the ring, into LTTng, into both. (Older files have no such rows.)
+    declared = figures_of({"results": data.get("lttng", ())}, ("facility", "case"))
+    for case, title in lttng.CASES.items():
+        for variant in (lttng.RING, lttng.LTTNG):
+            better.look("S1. LTTng with declared fields, ns a call", variant, declared.get((variant, case)), lttng.BY_HAND, declared.get((lttng.BY_HAND, case)), "ns", at=title)
     parts = ["<h2>S1. Structured tracepoints beside qDebug and LTTng</h2>", "<p>Nanoseconds of a call on the caller's side; in brackets how many times as long as silverpoint-cpp.</p>",
-             html.table(("", *cases.values(), "the source's, µs"), rows, own=tuple(variants)),
-             "<p>LTTng-UST with declared fields: " + "; ".join(f"{STRUCTURED_TITLES[name]} {value} ns" for name, value in declared.items()) + ".</p>"]
+             html.table(("", *cases.values(), "the source's, µs"), rows, own=tuple(variants))]
+    if declared:
+        names_of_events = (lttng.BY_HAND, lttng.LTTNG, lttng.BOTH, lttng.RING)
+        rows = [(name, *(show(declared.get((name, case))) for case in lttng.CASES)) for name in names_of_events]
+        floors = {case: min(row["floor_ns"] for row in data["lttng"] if row["case"] == case) for case in lttng.CASES if any(row["case"] == case for row in data["lttng"])}
+        rows.append(("the floor of the same processes, at least", *(text(floors[case]) if case in floors else "–" for case in lttng.CASES)))
+        parts += ["<h3>LTTng with declared fields, ns a call</h3>", "<p>A provider written by hand, and our tracepoints of the same names and arguments. Nothing was dropped: every event was found in LTTng's trace, and every record in "
+                  "the trace file.</p>", html.table(("", *lttng.CASES.values()), rows, own=(lttng.LTTNG, lttng.BOTH, lttng.RING))]
     for case, title in cases.items():
         bars = [(name, ns[name, case].value, is_own(name)) for name in names if (name, case) in ns]
         parts.append(html.figure(plots.bars(f"{title}: ns a call", bars, "ns"), "Logarithmic."))

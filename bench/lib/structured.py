@@ -11,15 +11,14 @@ import shutil
 import struct
 import subprocess
 
-from . import bind, silverpoint
+from . import bind, lttng, silverpoint
 from . import build as building
 from .numbers import again, figures, interval, median, processes, ratio
 from .plan import turns
 from .report import text
 
 CASES = ("literal", "map", "floats")
-TITLES = {"literal": "`<< literal`", "map": "`<< atoms + map`", "floats": "`<< float[128]`", "three.fields": "3 numbers, declared fields",
-          "floats.fields": "128 floats, a declared field"}
+TITLES = {"literal": "`<< literal`", "map": "`<< atoms + map`", "floats": "`<< float[128]`"}
 # The source's figures on Linux, µs.
 SOURCE = {"qdebug, to a file": (16, 23, 26), "qdebug, to a terminal": (7, 15, 18), "QJsonObject, to a file": (60, 152, 104), "LTTng-UST": (3, 58, 25)}
 # The same for structuring alone.
@@ -32,7 +31,9 @@ BUDGET_QDEBUG = 100
 # Records back to back, where CPU time of all is measured: enough to take some tens of milliseconds. LTTng's buffers take them all: it throws away what it has no room for.
 BACK_TO_BACK = {"literal": 40_000, "map": 40_000, "floats": 4_000}
 BACK_TO_BACK_OF_OURS = {"literal": 1_000_000, "map": 500_000, "floats": 100_000}
-BACK_TO_BACK_OF_LTTNG = {"literal": 200_000, "map": 50_000, "floats": 8_000, "three.fields": 100_000, "floats.fields": 10_000}
+BACK_TO_BACK_OF_LTTNG = {"literal": 200_000, "map": 50_000, "floats": 8_000}
+# Events with declared fields, beside ours of the same arguments (lttng.py). The literal is among the cases above.
+DECLARED = tuple(case for case in lttng.CASES if case != "literal")
 LTTNG_TIMER_US = 200_000
 # The statements of a Qt program as they stand, recorded by silverpoint/qt/debug.hpp.
 RECORDED = "silverpoint, qDebug() recorded"
@@ -89,11 +90,13 @@ class Lttng(Lines):
         return [str(building.BENCH / "lttng/run"), str(workspace.directory), *command], environment
 
     def verify(self, bench, workspace, result):
-        told = (workspace.directory / "told").read_text()
-        done = subprocess.run(["babeltrace2", "--clock-seconds", str(workspace.directory / "trace")], capture_output=True)
-        if done.returncode != 0:
-            return [f"babeltrace2: {done.stderr.decode(errors='replace').strip()[-200:]}; {told.strip()[-200:]}"]
-        return self.check(done.stdout, result)
+        result["drained"] = True  # the program has ended, and here it is counted
+        found, why = lttng.events(workspace.directory)
+        if found is None:
+            return [why]
+        if result["case"] in DECLARED:
+            return lttng.missing(found, result["case"], result["counted"], result["id_sum"])
+        return self.check(found, result)
 
 
 class Nowhere(silverpoint.Facility):
@@ -124,11 +127,6 @@ class Nowhere(silverpoint.Facility):
 def texts(pattern):
     """The ids that stand behind something in text."""
     return lambda found: (int(one[1]) for one in re.finditer(pattern, found))
-
-
-def shown(values):
-    """An array of numbers, as babeltrace2 shows it."""
-    return "[ " + ", ".join(f"[{at}] = {value}" for at, value in enumerate(values)) + " ]"
 
 
 def cbor_ids(found):
@@ -180,11 +178,10 @@ def rivals(bench):
     else:
         program = driver("lttng/driver.cpp", "lttng-driver", f"-I{building.BENCH / 'lttng'}", "-llttng-ust")
         payload = b"\x82\x6cbench floats" + FLOATS_AS_CBOR
-        events = {"literal": b"bench:literal", "map": b"bench:cbor", "floats": f"payload = {shown(payload)}".encode(), "three.fields": b"bench:three",
-                  "floats.fields": f"values = {shown(struct.unpack('<128I', struct.pack('<128f', *silverpoint.FLOATS)))}".encode()}
-        found.append(Lttng("LTTng-UST", program, events, {"map": lttng_ids, "three.fields": texts(rb"\bid = (\d+)")},
+        events = {"literal": b"bench:literal", "map": b"bench:cbor", "floats": f"payload = {lttng.shown(payload)}".encode()}
+        found.append(Lttng("LTTng-UST", program, events, {"map": lttng_ids},
                            "its session and consumer daemons, 8 buffers of 1 MiB a processor; a literal without fields, the others as one payload of CBOR by "
-                           "`QCborStreamWriter`"))
+                           "`QCborStreamWriter`, or declared fields of a provider written by hand"))
     return found, missing
 
 
@@ -221,11 +218,11 @@ def structuring(bench):
 
 
 class Found(dict):
-    """What was measured: {(facility, case): [result of bursts]}; in `totals` the same of records back to back, in `structuring` of the ways to structure."""
+    """What was measured: {(facility, case): [result of bursts]}; in `totals` the same of records back to back, in `structuring` of the ways to structure, in `lttng` of the tracepoints and events of lttng.py."""
 
     def __init__(self, ways):
         super().__init__()
-        self.totals, self.structuring, self.ways = {}, {}, ways
+        self.totals, self.structuring, self.lttng, self.ways = {}, {}, {}, ways
 
     def cpu(self, name, case):
         """[CPU time of a record, of all threads and of the processes that serve it, ns], one of each process."""
@@ -237,6 +234,7 @@ def measure(bench, own, runner, repeats, pairs, seed, until):
     facilities, missing = rivals(bench)
     ways = structuring(bench)
     own.build(bench)
+    by_lttng = lttng.ours(bench) if any(isinstance(facility, Lttng) for facility in facilities) else []
     source = random.Random(seed)
     steps = [(own, "burst", f"{case}.stream", case, {"pairs": pairs}) for case in CASES]
     steps += [(own, "sustained", f"{case}.stream", case, {"records": BACK_TO_BACK_OF_OURS[case]}) for case in CASES]
@@ -247,13 +245,17 @@ def measure(bench, own, runner, repeats, pairs, seed, until):
         steps += [(facility, "burst", case, case, {"pairs": pairs if of_ours else max(pairs // 8, 10)}) for case in counts]
         steps += [(facility, "sustained", case, case, {"records": count}) for case, count in counts.items()]
     steps += [(way, "burst", case, case, {"pairs": max(pairs // 4, 10)}) for way in ways for case in CASES]
+    steps += [(facility, "burst", case, case, {"pairs": max(pairs // 8, 10)}) for facility in facilities if isinstance(facility, Lttng) for case in DECLARED]
+    steps += [(facility, "burst", case, case, {"pairs": max(pairs // 8, 10)}) for facility in by_lttng for case in lttng.CASES]
     found = Found(ways)
     for facility, mode, driven, case, numbers in turns(steps, repeats, until, source):
         result = runner.run(facility, mode, driven, seed=source.randrange(1, 1 << 31), **numbers)
         if result:
-            of = found.totals if mode == "sustained" else found.structuring if facility in ways else found
+            of = found.totals if mode == "sustained" else found.structuring if facility in ways else found.lttng if facility in by_lttng or case in DECLARED else found
             of.setdefault((facility.name, case), []).append(result)
-    return found, facilities, missing + runner.problems
+    if literal := found.get((lttng.BY_HAND, "literal")):
+        found.lttng[lttng.BY_HAND, "literal"] = literal
+    return found, [*facilities, *by_lttng], missing + runner.problems
 
 
 # Name and command of each format that our records become.
@@ -316,7 +318,7 @@ def verdicts(results, own):
 def markdown(found, rendered, facilities, own, problems, machine):
     """The page."""
     results = found
-    names = [own, *(facility.name for facility in facilities)]
+    names = [own, *(facility.name for facility in facilities if not isinstance(facility, lttng.Ours))]
     lines = ["# Structured tracepoints beside qDebug and LTTng", "",
              f"Nanoseconds of a call on the caller's side; medians of bursts of 20 calls, {processes([len(runs) for runs in results.values()])} a figure, in random order; in brackets how many times as long as "
              "silverpoint. Every record was found in what was written: those of the map by the sum of their ids, those of the floats with all 128 of them; a literal carries nothing, and is counted. Written by `bench/run --part structured`.", "",
@@ -336,10 +338,7 @@ def markdown(found, rendered, facilities, own, problems, machine):
     floors = [figures(runs)[1] for runs in results.values()]
     if floors:
         lines.append(f"| the floor of the same processes | {text(min(floors))} to {text(max(floors))} | | | |")
-    for case in ("three.fields", "floats.fields"):
-        if runs := results.get(("LTTng-UST", case)):
-            lines += ["", f"LTTng-UST, {TITLES[case]}: {text(figures(runs)[0])} ns."]
-    lines += ["", "## The bars", "", *verdicts(results, own), "", "## CPU time of all, ns a record", "",
+    lines += ["", "## The bars", "", *verdicts(results, own), "", *lttng.markdown(found.lttng), "## CPU time of all, ns a record", "",
               "Records back to back: all threads of the process, and the processes that serve it (our collector and its supervisor, LTTng's daemons, the reader of the terminal), until everything is stored.", "",
               "| | " + " | ".join(TITLES[case] for case in CASES) + " |", "|---|" + "---|" * len(CASES)]
     for name in names:
@@ -372,4 +371,4 @@ def as_json(found, rendered, facilities, problems, machine):
              for (name, case), runs in found.structuring.items()]
     others = [{"format": name, "case": case, "ns": round(median(each), 1), "processes": len(each), "again": again(each)} for (name, case), each in rendered.items()]
     how = {one.name: one.how for one in (*facilities, *found.ways)}
-    return json.dumps({"machine": machine, "problems": problems, "how": how, "results": rows, "structuring": alone, "renderings": others}, indent=1) + "\n"
+    return json.dumps({"machine": machine, "problems": problems, "how": how, "results": rows, "lttng": lttng.rows(found.lttng), "structuring": alone, "renderings": others}, indent=1) + "\n"

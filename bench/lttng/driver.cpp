@@ -25,6 +25,7 @@ namespace {
 struct Inputs {
     std::array<float, 128> samples{};
     QMap<QString, int> counts{{"alpha", 1}, {"beta", 20}, {"gamma", 300}};
+    std::string path = "/var/lib/silverpoint/data/frame.000";  // 35 bytes
     Inputs() {
         for (std::size_t i = 0; i < samples.size(); ++i) samples[i] = 0.25F * static_cast<float>(i);
     }
@@ -107,6 +108,7 @@ CASE(literal, lttng_ust_tracepoint(bench, literal))
 CASE(map, map(id, index, fraction))
 CASE(floats, floats())
 CASE(three_fields, lttng_ust_tracepoint(bench, three, index, fraction, id))
+CASE(text_fields, lttng_ust_tracepoint(bench, text, id, fraction, inputs.path.c_str()))
 CASE(floats_fields, lttng_ust_tracepoint(bench, floats, inputs.samples.data(), inputs.samples.size()))
 
 int main(int argc, char** argv) {
@@ -115,6 +117,7 @@ int main(int argc, char** argv) {
         {"map", map_burst, map_singles},
         {"floats", floats_burst, floats_singles},
         {"three.fields", three_fields_burst, three_fields_singles},
+        {"text.fields", text_fields_burst, text_fields_singles},
         {"floats.fields", floats_fields_burst, floats_fields_singles},
     };
     const auto nothing = [](std::uint64_t, std::uint64_t) {};

@@ -23,6 +23,11 @@ LTTNG_UST_TRACEPOINT_EVENT(bench, three, LTTNG_UST_TP_ARGS(int32_t, index, doubl
                                                    lttng_ust_field_float(double, fraction, fraction)
                                                        lttng_ust_field_integer(uint64_t, id, id)))
 
+LTTNG_UST_TRACEPOINT_EVENT(bench, text, LTTNG_UST_TP_ARGS(uint64_t, id, double, fraction, const char*, path),
+                           LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(uint64_t, id, id)
+                                                   lttng_ust_field_float(double, fraction, fraction)
+                                                       lttng_ust_field_string(path, path)))
+
 LTTNG_UST_TRACEPOINT_EVENT(
     bench, floats, LTTNG_UST_TP_ARGS(const float*, values, size_t, count),
     LTTNG_UST_TP_FIELDS(lttng_ust_field_sequence(uint32_t, values, (const uint32_t*)values, size_t, count)))
