@@ -221,9 +221,7 @@ static std::uint64_t record_probed_arguments(std::uint64_t head, const Site* sit
         if (char* const out = scratch.fit(scratch.begin(), size + 16)) {
             bool cut = false;
             put_all(out, arguments, count, kRecordMax, cut);
-            const SystemGuard guard;
-            event->write(event, reinterpret_cast<const unsigned char*>(out), size, cut,
-                         __builtin_return_address(0));
+            write_probe(*event, out, size, cut, __builtin_return_address(0));
         }
     }
     std::uint64_t ticks = 0;

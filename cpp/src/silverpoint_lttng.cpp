@@ -89,6 +89,8 @@ class Registrar {
         open();
         if (stage_.load() != kOpen) return;
         pthread_setname_np(pthread_self(), "silverpoint-ust");
+        give_way();
+        if (tracer.register_contexts != nullptr) tracer.register_contexts(&context_provider);
         std::uint32_t seen;
         while ((seen = has_session_.load(std::memory_order_acquire)) != 2)
             futex_wait(&has_session_, seen, kPause);

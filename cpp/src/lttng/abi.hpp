@@ -180,6 +180,30 @@ struct Notifier {
     void (*send)(const Notifier*, const char* stack, ProbeContext*, NotificationContext*);
 };
 
+// Application contexts: not in public headers, but kept as they are for LTTng's agents of other languages.
+enum class DynamicType : int { kNone = 0, kInteger = 4, kReal = 10, kText = 11 };
+struct ContextValue {
+    DynamicType type;
+    union {
+        std::int64_t integer;
+        const char* text;
+        double real;
+    };
+};
+struct AppContext {
+    std::uint32_t struct_size;
+    void* field;
+    const char* name;
+};
+struct ContextProvider {
+    std::uint32_t struct_size = sizeof(ContextProvider);
+    const char* name = nullptr;
+    std::size_t (*get_size)(void* context, ProbeContext*, std::size_t offset) = nullptr;
+    void (*record)(void* context, ProbeContext*, RingContext*, Buffer*) = nullptr;
+    void (*get_value)(void* context, ProbeContext*, ContextValue*) = nullptr;
+    void* priv = nullptr;
+};
+
 #if defined(__LP64__)
 static_assert(sizeof(TypeInteger) == 20 && sizeof(TypeFloat) == 20 && sizeof(EnumValue) == 16);
 static_assert(sizeof(EnumEntry) == 56 && sizeof(EnumDesc) == 40 && sizeof(TypeEnum) == 24);

@@ -3,6 +3,7 @@
 
 #include <silverpoint/detail/probe_event.hpp>
 
+#include "context.hpp"
 #include "fields.hpp"
 #include "payload.hpp"
 #include "tracer.hpp"
@@ -138,14 +139,15 @@ struct Writing {
 };
 
 // ProbeEvent::write.
-inline void write_event(const ProbeEvent* shared, const unsigned char* bytes, std::size_t size, bool is_cut,
-                        void* caller) {
+inline void write_event(const ProbeEvent* shared, const ProbeRecord* record) {
     if (is_writing) return;
     const Writing writing;
+    const OpenScopes scopes(*record);
     const auto& event = *reinterpret_cast<const SiteEvent*>(shared);
-    if (event.is_direct && !is_cut)
-        return write_given({&event, reinterpret_cast<const char*>(bytes), size, caller});
-    write_converted(event, bytes, size, caller);
+    if (event.is_direct && !record->is_cut)
+        return write_given(
+            {&event, reinterpret_cast<const char*>(record->bytes), record->size, record->caller});
+    write_converted(event, record->bytes, record->size, record->caller);
 }
 
 // An event that LTTng does not have yet; null: there is no memory for it, or it has too many fields.

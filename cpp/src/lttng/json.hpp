@@ -159,6 +159,18 @@ struct ItemHead {
         const unsigned char* const bytes = in.take(size);
         for (unsigned i = 0; i < size; ++i) count = count << 8 | bytes[i];
     }
+    bool is_float() const { return major == 7 && low >= 25 && low <= 27; }
+    double real() const {
+        if (low == 26) return __builtin_bit_cast(float, static_cast<std::uint32_t>(count));
+        if (low == 27) return __builtin_bit_cast(double, count);
+        const auto half = static_cast<unsigned>(count);
+        const unsigned exponent = half >> 10 & 31, fraction = half & 1023;
+        const double value = exponent == 0 ? fraction * 0x1p-24
+                             : exponent == 31
+                                 ? (fraction == 0 ? __builtin_inf() : __builtin_nan(""))
+                                 : (1024 + fraction) * __builtin_ldexp(1.0, static_cast<int>(exponent) - 25);
+        return (half & 0x8000) != 0 ? -value : value;
+    }
     // Majors 2 to 5 have a length: bytes or items.
     bool is_too_long() const { return major >= 2 && major <= 5 && count > kRecordMax; }
     // Whether `number` items were all of an array or map; passes over its end.
@@ -256,26 +268,7 @@ inline void put_item(Output& out, Input& in, unsigned depth) {
             break;
     }
     if (low == 20 || low == 21) return out.add(low == 20 ? "false" : "true");
-    if (low == 26 || low == 27) {
-        if (low == 26) {
-            const auto bits = static_cast<std::uint32_t>(count);
-            float value;
-            std::memcpy(&value, &bits, sizeof value);
-            return put_float(out, value, 9);
-        }
-        double value;
-        std::memcpy(&value, &count, sizeof value);
-        return put_float(out, value, 17);
-    }
-    if (low == 25) {
-        const auto half = static_cast<unsigned>(count);
-        const unsigned exponent = half >> 10 & 31, fraction = half & 1023;
-        double value = exponent == 0 ? fraction * 0x1p-24
-                       : exponent == 31
-                           ? (fraction == 0 ? __builtin_inf() : __builtin_nan(""))
-                           : (1024 + fraction) * __builtin_ldexp(1.0, static_cast<int>(exponent) - 25);
-        return put_float(out, (half & 0x8000) != 0 ? -value : value, 9);
-    }
+    if (head.is_float()) return put_float(out, head.real(), low == 27 ? 17 : 9);
     out.add("null");
 }
 

@@ -16,6 +16,8 @@ struct Tracer {
     void (*lock)() = nullptr;
     void (*unlock)() = nullptr;
     void* (*dereference)(void*) = nullptr;
+    // Null where it has none.
+    void* (*register_contexts)(ContextProvider*) = nullptr;
     // Null where liblttng-ust-fork is preloaded, which calls them.
     void (*before_fork)(sigset_t*) = nullptr;
     void (*after_fork_parent)(sigset_t*) = nullptr;
@@ -52,6 +54,8 @@ inline bool Tracer::open() {
     find(lock, "lttng_ust_tp_rcu_read_lock");
     find(unlock, "lttng_ust_tp_rcu_read_unlock");
     find(dereference, "lttng_ust_tp_rcu_dereference_sym");
+    register_contexts =
+        reinterpret_cast<decltype(register_contexts)>(dlsym(library, "lttng_ust_context_provider_register"));
     if (dlopen("liblttng-ust-fork.so.1", RTLD_LAZY | RTLD_NOLOAD) == nullptr) {
         find(before_fork, "lttng_ust_before_fork");
         find(after_fork_parent, "lttng_ust_after_fork_parent");

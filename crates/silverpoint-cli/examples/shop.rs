@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char, c_int, c_void};
 
-use silverpoint::{Trace, async_span, counter, debug, enabled, event, flow_begin, info, instant, span, warn};
+use silverpoint::{
+    Trace, async_span, context, counter, debug, enabled, event, flow_begin, info, instant, span, warn,
+};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Trace)]
 enum Side {
@@ -89,6 +91,11 @@ fn one(i: i32) {
     let _span = span!("span", i);
     instrumented(i);
     drop(async_span!("fetch", i));
+    {
+        let _outer = context!(request = i, user = text, share = f64::from(i) / 8.0, parts = counts);
+        let _inner = context!(user = "inner");
+        event!("within", i);
+    }
     assert!(enabled!(Info) || i == 0);
 }
 

@@ -5,6 +5,20 @@
 
 SP_DETAIL_BEGIN
 
+// What an event is written from. Valid until the event is written.
+struct ProbeRecord {
+    // Arguments as in a record.
+    const unsigned char* bytes;
+    std::size_t size;
+    // Fields of the scopes that are open in the thread: pairs of CBOR items, the outermost scope's first.
+    const unsigned char* context;
+    std::size_t context_size;
+    // An address in the program.
+    void* caller;
+    // The record would be marked as truncated.
+    bool is_cut;
+};
+
 // An event of a tracer. It lies in the memory of the process for ever, its address in the site's entry in the
 // session: all copies and languages use it.
 struct ProbeEvent {
@@ -12,10 +26,7 @@ struct ProbeEvent {
     std::uint64_t magic;
     // Not 0: a tracer wants it.
     const int* state;
-    // `bytes`: arguments as in a record; `is_cut`: it would be marked as truncated; `caller`: an address in
-    // the program.
-    void (*write)(const ProbeEvent* event, const unsigned char* bytes, std::size_t size, bool is_cut,
-                  void* caller);
+    void (*write)(const ProbeEvent* event, const ProbeRecord* record);
     // Of a span: its end, with the duration in ns (u64). Of the begin of an async span: its end, once that is
     // known. Else null.
     const ProbeEvent* end;

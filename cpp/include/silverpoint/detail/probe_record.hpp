@@ -8,6 +8,23 @@ SP_DETAIL_BEGIN
 // What a span holds instead of its ticks if a tracer may want its end; the second: there is a record, too.
 inline constexpr std::uint64_t kProbedSpan = std::uint64_t{1} << 63, kRecordedSpan = std::uint64_t{1} << 62;
 
+// Writes an event, with the fields of the scopes that are open in this thread.
+SP_DETAIL_COLD void write_probe(const ProbeEvent& event, const char* bytes, std::size_t size, bool is_cut,
+                                void* caller) {
+    const SystemGuard guard;
+    ProbeRecord record{reinterpret_cast<const unsigned char*>(bytes), size, nullptr, 0, caller, is_cut};
+    Lane* const lane = tls_lane;
+    if (lane != &empty_lane && thread_of(lane)->magic == kThreadMagic) {
+        // A signal handler only adds to them, and takes that away.
+        const Contexts& contexts = thread_of(lane)->contexts;
+        if (contexts.state() != 0 && !contexts.is_busy()) {
+            record.context = reinterpret_cast<const unsigned char*>(contexts.pairs());
+            record.context_size = contexts.size();
+        }
+    }
+    event.write(&event, &record);
+}
+
 // (Not cold: that would be compiled for size, and copy byte by byte.)
 template <class... Ts>
 [[gnu::noinline]] std::uint64_t record_probed_flat(const Entry& entry, std::uint64_t head, const Site& site,
@@ -21,9 +38,7 @@ template <class... Ts>
         Scratch scratch;
         if (char* const out = scratch.fit(scratch.begin(), size)) {
             Fields<Ts...>::put(out, args...);
-            const SystemGuard guard;
-            event->write(event, reinterpret_cast<const unsigned char*>(out), size, (head & kTruncated) != 0,
-                         __builtin_return_address(0));
+            write_probe(*event, out, size, (head & kTruncated) != 0, __builtin_return_address(0));
         }
     }
     std::uint64_t ticks = 0;
@@ -77,10 +92,9 @@ SP_DETAIL_COLD void end_probed_span(Site& site, std::uint64_t held, std::uint64_
                                         ? probe_event(site.entry.load(std::memory_order_relaxed))
                                         : nullptr;
     if (event != nullptr && event->end != nullptr && event->end->is_wanted()) {
-        const SystemGuard guard;
         const std::uint64_t ns = ns_of_ticks(duration);
-        event->end->write(event->end, reinterpret_cast<const unsigned char*>(&ns), sizeof ns, false,
-                          __builtin_return_address(0));
+        write_probe(*event->end, reinterpret_cast<const char*>(&ns), sizeof ns, false,
+                    __builtin_return_address(0));
     }
     if ((held & kRecordedSpan) != 0)
         record_slowly<std::uint32_t, std::uint64_t>(nullptr, head, site, site.id(), began);

@@ -106,6 +106,16 @@ pub fn with_context<R>(take: impl FnOnce(&[u8], bool) -> R) -> R {
     }
 }
 
+/// The same without asking for a slot, which a thread without scopes does not need.
+pub(super) fn with_pairs<R>(take: impl FnOnce(&[u8]) -> R) -> R {
+    let contexts =
+        local::mapped().and_then(|local| thread::slot_of_mine(local).map(|slot| local.contexts(slot)));
+    match contexts.filter(|contexts| contexts.state() != 0) {
+        Some(contexts) => contexts.read(take).0,
+        None => take(&[]),
+    }
+}
+
 /// The contexts of the calling thread.
 fn mine() -> Option<(&'static Contexts, &'static Local, usize)> {
     let (_, local) = local::session()?;

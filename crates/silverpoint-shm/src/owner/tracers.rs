@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
 use rustix::thread::futex;
 
 use super::session::Session;
-use super::{at, local};
+use super::{at, context, local};
 use crate::signal_mask;
 use crate::sys::{self, ErrnoGuard};
 
@@ -25,8 +25,19 @@ use crate::sys::{self, ErrnoGuard};
 struct ProbeEvent {
     magic: u64,
     state: *const AtomicI32,
-    write: Option<unsafe extern "C" fn(*const Self, *const u8, usize, bool, *const c_void)>,
+    write: Option<unsafe extern "C" fn(*const Self, *const ProbeRecord)>,
     end: AtomicPtr<Self>,
+}
+
+/// What an event is written from.
+#[repr(C)]
+struct ProbeRecord {
+    arguments: *const u8,
+    size: usize,
+    context: *const u8,
+    context_size: usize,
+    caller: *const c_void,
+    is_cut: bool,
 }
 
 /// "SPPROBE1"
@@ -62,13 +73,23 @@ impl Event {
         unsafe { self.0.end.load(Ordering::Acquire).as_ref() }.map(Self)
     }
 
-    /// Writes it. `arguments`: as in a record of the site; `is_cut`: a value of them is cut; `caller`: an
+    /// Writes it, with the fields of the scopes that are open in this thread. `arguments`: as in a record of the site; `is_cut`: a value of them is cut; `caller`: an
     /// address in the program.
     pub fn write(self, arguments: &[u8], is_cut: bool, caller: *const ()) {
         let _errno = ErrnoGuard::new();
         if let Some(write) = self.0.write {
-            // SAFETY: the bytes are read only until it returns.
-            unsafe { write(self.0, arguments.as_ptr(), arguments.len(), is_cut, caller.cast()) };
+            context::with_pairs(|context| {
+                let record = ProbeRecord {
+                    arguments: arguments.as_ptr(),
+                    size: arguments.len(),
+                    context: context.as_ptr(),
+                    context_size: context.len(),
+                    caller: caller.cast(),
+                    is_cut,
+                };
+                // SAFETY: the bytes are read only until it returns.
+                unsafe { write(self.0, &raw const record) };
+            });
         }
     }
 }

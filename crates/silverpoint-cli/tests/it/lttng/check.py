@@ -5,6 +5,7 @@
     check.py fork PROGRAM WORD …                  a forked child's events are there
     check.py busy PROGRAM                         it ends, though it forks while its events are made
     check.py allocs PROGRAM                       its malloc has a tracepoint: each call in the program is an event
+    check.py scopes SILVERPOINT PROGRAM …         fields of contexts are contexts of LTTng, in filters, too
     check.py switched SILVERPOINT PROGRAM …       each is asked to feed LTTng while it runs, and no longer to
     check.py page SCRIPT                          what the guide's page says
 
@@ -86,7 +87,13 @@ def plain(value):
     return float(value) if "Real" in name else str(value)
 
 
-def events(trace, provider="shop:"):
+def variant(field):
+    """The value of one of LTTng's dynamic types; None where it has none."""
+    chosen = field.selected_option
+    return None if "Structure" in type(chosen).__name__ else plain(chosen)
+
+
+def events(trace, provider="shop:", context=False):
     import bt2
 
     found = []
@@ -98,6 +105,8 @@ def events(trace, provider="shop:"):
                 # An empty text: babeltrace2 2.0 shows that of the event before.
                 if isinstance(field, str) and fields[f"_{key}_length"] == 0:
                     fields[key] = ""
+            if context:
+                fields = {key: variant(field) for key, field in event.common_context_field.items() if not key.endswith("_tag")}
             found.append((event.name[len(provider):], fields))
     return found
 
@@ -195,6 +204,46 @@ def fields(silverpoint, program, times, *more):
     assert f'model.emf.uri = "{once[0]["file"]}:{line}"' in metadata, metadata
     assert "loglevel = 6;" in metadata, metadata
     print(f"{len(found)} events equal")
+
+
+# Of the tests' programs, as LTTng's contexts; and what they are called in a trace.
+SCOPES = {name: f"_app_silverpoint_{name}" for name in ("request", "user", "share", "parts", "context", "nothing")}
+
+
+def compare_scopes(found, records):
+    """Fields of scopes with those of the ring's records."""
+    within = 0
+    for (name, fields), record in zip(found, records):
+        for key, value in {**record.get("context", {}), "context": record.get("context"), "nothing": None}.items():
+            field = fields[SCOPES[key]]
+            if isinstance(value, (dict, list)) and field is not None:
+                field = json.loads(field)
+            assert field == value, (name, key, field, value)
+        within += "context" in record
+    return within
+
+
+def scopes(silverpoint, *programs):
+    for program in programs:
+        shutil.rmtree("trace", ignore_errors=True)
+        with Daemon():
+            lttng("create", "one", f"--output={os.getcwd()}/trace")
+            lttng("enable-channel", "--userspace", "all")
+            lttng("enable-event", "--userspace", "shop:within", "--channel=all", "--filter", '$app.silverpoint:request != 2 && $app.silverpoint:user == "inner"')
+            lttng("enable-event", "--userspace", "shop:numbers", "--channel=all")
+            lttng("add-context", "--userspace", "--channel=all", *(f"--type=$app.silverpoint:{name}" for name in SCOPES))
+            lttng("start")
+            process = start([silverpoint, "run", "--quiet", "--probe", "lttng", "--filter", "trace", "-o", "all.silver", "--", program, "5"])
+            go(process, {"shop:within", "shop:numbers"})
+            lttng("stop")
+            lttng("destroy")
+        records = [one for one in recorded(silverpoint, "all.silver") if one.get("template") in ("within", "numbers")][2:]
+        records = [one for one in records if one.get("context", {}).get("request") != 2]
+        found = events("trace", context=True)
+        assert len(found) == len(records) == 9, (len(found), len(records))
+        assert compare_scopes(found, records) == 4, records
+        os.remove("all.silver")
+    print("all fields of scopes")
 
 
 def directory_of(trace):
@@ -346,7 +395,7 @@ def in_own_namespace():
 def main():
     in_own_namespace()
     os.environ["LTTNG_HOME"] = os.environ["HOME"] = os.getcwd()
-    {"fields": fields, "alone": alone, "fork": fork, "busy": busy, "allocs": allocs, "page": page, "switched": switched}[sys.argv[1]](*sys.argv[2:])
+    {"fields": fields, "alone": alone, "fork": fork, "busy": busy, "allocs": allocs, "page": page, "switched": switched, "scopes": scopes}[sys.argv[1]](*sys.argv[2:])
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ static void one(int i) {
     SP_INFO("order %d at %.2f of %s", i, i / 3.0, text);
     SP_EVENT("numbers", i, (unsigned char)i, (long long)i << 40, -i / 8.0);
     SP_SPAN("span", i);
+    SP_CONTEXT("request", i, "user", "inner", "share", i / 8.0);
+    SP_EVENT("within", i);
 }
 
 int main(int argc, char** argv) {

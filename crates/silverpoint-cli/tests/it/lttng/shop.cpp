@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <silverpoint/context.hpp>
 #include <silverpoint/recursive.hpp>
 #include <string>
 #include <utility>
@@ -52,6 +53,11 @@ static void one(int i) {
     SP_EVENT("items", tree, sides, pairs);
     SP_COUNTER("depth", i);
     SP_ASYNC_SPAN("fetch", i);
+    {
+        SP_CONTEXT("request", i, "user", text, "share", i / 8.0, "parts", counts);
+        SP_CONTEXT("user", "inner");
+        SP_EVENT("within", i);
+    }
     SP_SPAN("span", i);
 }
 

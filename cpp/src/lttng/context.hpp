@@ -1,0 +1,191 @@
+// Fields of open scopes (SP_CONTEXT, context!) as LTTng's application contexts: `$app.silverpoint:NAME` is
+// the field of this name, `$app.silverpoint:context` all of them as JSON. LTTng asks for them while it writes
+// an event, if a session has them.
+#pragma once
+
+#include <silverpoint/detail/probe_event.hpp>
+
+#include "json.hpp"
+#include "tracer.hpp"
+
+namespace silverpoint::lttng {
+
+// What the event that this thread writes has of scopes.
+class OpenScopes {
+  public:
+    explicit OpenScopes(const ProbeRecord& record);
+    ~OpenScopes();
+    OpenScopes(const OpenScopes&) = delete;
+    OpenScopes& operator=(const OpenScopes&) = delete;
+
+    Input pairs() const { return {record_.context, record_.context_size}; }
+    // Memory until the event is written; null: there is none.
+    char* keep(std::size_t size) {
+        if (page_ == nullptr) {
+            void* const made =
+                mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            if (made == MAP_FAILED) return nullptr;
+            page_ = static_cast<char*>(made);
+        }
+        if (size > kPage - used_) return nullptr;
+        used_ += size;
+        return page_ + used_ - size;
+    }
+
+  private:
+    static constexpr std::size_t kPage = 65536;
+    const ProbeRecord& record_;
+    char* page_ = nullptr;
+    std::size_t used_ = 0;
+};
+
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local OpenScopes* open_scopes = nullptr;
+
+inline OpenScopes::OpenScopes(const ProbeRecord& record) : record_(record) { open_scopes = this; }
+inline OpenScopes::~OpenScopes() {
+    open_scopes = nullptr;
+    if (page_ != nullptr) munmap(page_, kPage);
+}
+
+// An item of CBOR that is a text.
+inline std::string_view text_item(Input& in) {
+    const ItemHead head(in);
+    if (head.major != 3 || head.is_too_long()) {
+        in.skip_all();
+        return {};
+    }
+    const auto* const bytes = reinterpret_cast<const char*>(in.take(static_cast<std::size_t>(head.count)));
+    return bytes == nullptr ? std::string_view()
+                            : std::string_view(bytes, static_cast<std::size_t>(head.count));
+}
+
+// Whether another pair of this name comes later: a field of an inner scope hides it.
+inline bool is_hidden(Input later, std::string_view name) {
+    while (!later.is_at_end()) {
+        if (text_item(later) == name) return true;
+        skip_item(later);
+    }
+    return false;
+}
+
+inline void put_scopes(Output& out, Input pairs) {
+    out.put('{');
+    bool is_first = true;
+    while (!pairs.is_at_end()) {
+        const std::string_view name = text_item(pairs);
+        Input value = pairs;
+        skip_item(pairs);
+        if (is_hidden(pairs, name)) continue;
+        if (!is_first) out.put(',');
+        is_first = false;
+        put_quoted(out, name);
+        out.put(':');
+        put_item(out, value);
+    }
+    out.put('}');
+}
+
+// A field's value; LTTng has no truth values, and no nested ones.
+struct ScopeValue {
+    DynamicType type = DynamicType::kNone;
+    std::int64_t integer = 0;
+    double real = 0;
+    std::string_view text;  // of CBOR, or of `json`
+    Output json;
+
+    // `name`: with the provider before it, or without.
+    explicit ScopeValue(std::string_view name) {
+        if (open_scopes == nullptr || open_scopes->pairs().is_at_end()) return;
+        if (const auto colon = name.find(':'); colon != std::string_view::npos) name = part(name, colon + 1);
+        Input found(nullptr, 0);
+        for (Input pairs = open_scopes->pairs(); !pairs.is_at_end(); skip_item(pairs))
+            if (text_item(pairs) == name) found = pairs;
+        if (!found.is_at_end())
+            set(found);
+        else if (name == "context")
+            set_json([this] { put_scopes(json, open_scopes->pairs()); });
+    }
+
+  private:
+    void set(Input in) {
+        constexpr std::uint64_t kMost = ~std::uint64_t{0} >> 1;
+        Input ahead = in;
+        const ItemHead head(ahead);
+        if (head.major <= 1 && head.count <= kMost) {
+            type = DynamicType::kInteger;
+            integer = static_cast<std::int64_t>(head.count);
+            if (head.major == 1) integer = -1 - integer;
+        } else if (head.major == 3) {
+            type = DynamicType::kText;
+            text = text_item(in);
+            text = part(text, 0, text.find('\0'));
+        } else if (head.major == 7 && (head.low == 20 || head.low == 21)) {
+            type = DynamicType::kInteger;
+            integer = head.low == 21;
+        } else if (head.is_float()) {
+            type = DynamicType::kReal;
+            real = head.real();
+        } else {
+            set_json([&] { put_item(json, in); });
+        }
+    }
+    template <class Put>
+    void set_json(const Put& put) {
+        put();
+        if (!json.is_whole()) return;
+        type = DynamicType::kText;
+        text = {json.bytes(), json.size()};
+    }
+};
+
+// Of 64 bits in LTTng's buffers, which are packed on some processors.
+#if defined(__x86_64__) || defined(__i386__) || defined(__powerpc__)
+inline constexpr std::size_t kWideAlignment = 1;
+#else
+inline constexpr std::size_t kWideAlignment = 8;
+#endif
+
+inline const char* name_of_context(void* context) { return static_cast<AppContext*>(context)->name; }
+
+inline std::size_t size_of_context(void* context, ProbeContext*, std::size_t offset) {
+    const ScopeValue value(name_of_context(context));
+    if (value.type == DynamicType::kNone) return 1;
+    if (value.type == DynamicType::kText) return 1 + value.text.size() + 1;
+    return 1 + ((kWideAlignment - (offset + 1) % kWideAlignment) % kWideAlignment) + 8;
+}
+
+inline void record_context(void* context, ProbeContext*, RingContext* ring, Buffer* buffer) {
+    const ScopeValue value(name_of_context(context));
+    const BufferOps& ops = *buffer->ops;
+    const char type = static_cast<char>(value.type);
+    ops.write(ring, &type, 1, 1);
+    if (value.type == DynamicType::kInteger) ops.write(ring, &value.integer, 8, kWideAlignment);
+    if (value.type == DynamicType::kReal) ops.write(ring, &value.real, 8, kWideAlignment);
+    if (value.type != DynamicType::kText) return;
+    if (!value.text.empty()) ops.write(ring, value.text.data(), value.text.size(), 1);
+    ops.write(ring, "", 1, 1);
+}
+
+// For filters.
+inline void value_of_context(void* context, ProbeContext*, ContextValue* out) {
+    const ScopeValue value(name_of_context(context));
+    out->type = value.type;
+    if (value.type == DynamicType::kInteger) out->integer = value.integer;
+    if (value.type == DynamicType::kReal) out->real = value.real;
+    if (value.type != DynamicType::kText) return;
+    char* const kept = open_scopes->keep(value.text.size() + 1);
+    if (kept == nullptr) {
+        out->type = DynamicType::kNone;
+        return;
+    }
+    if (!value.text.empty()) std::memcpy(kept, value.text.data(), value.text.size());
+    kept[value.text.size()] = 0;
+    out->text = kept;
+}
+
+inline constinit ContextProvider context_provider{.name = "$app.silverpoint",
+                                                  .get_size = size_of_context,
+                                                  .record = record_context,
+                                                  .get_value = value_of_context};
+
+}  // namespace silverpoint::lttng
