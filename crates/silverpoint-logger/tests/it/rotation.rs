@@ -146,7 +146,8 @@ fn a_file_that_is_old_enough_is_rotated_by_the_next_line() {
     let scratch = Scratch::new();
     let config = "[[sink]]\nto = 'file'\npath = 'app.log'\nrotate-age = '1s'\n";
     fs::write(scratch.path("log.toml"), config).unwrap();
-    let mut child = scratch.logging(["from", "log.toml", "steps", "3"]).spawn().unwrap();
+    // One line at a time: between two of them the machine may let a second pass.
+    let mut child = scratch.logging(["from", "log.toml", "steps", "1"]).spawn().unwrap();
     let (mut to, mut from) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
     let mut step = |lines: usize| {
         to.write_all(b"\n").unwrap();
@@ -155,11 +156,11 @@ fn a_file_that_is_old_enough_is_rotated_by_the_next_line() {
         let written = || numbers(&whole_log(&scratch)).len();
         assert!(wait_until(|| written() == lines), "{} of {lines}", written());
     };
-    step(3);
+    step(1);
     std::thread::sleep(Duration::from_millis(1100));
-    step(6);
+    step(2);
     drop(to);
     assert!(child.wait().unwrap().success());
-    assert_eq!(numbers(&scratch.read("app.1.log"))[..3], [0, 1, 2]);
-    assert_eq!(numbers(&whole_log(&scratch)), (0..6).collect::<Vec<_>>());
+    assert_eq!(numbers(&scratch.read("app.1.log")), [0]);
+    assert_eq!(numbers(&scratch.read("app.log")), [1]);
 }
