@@ -67,8 +67,11 @@ impl serde::Serialize for Shown<'_> {
 fn every_way_out(role: &str) {
     let scene = Scene::new();
     // Nothing may be overwritten, or it could not be compared.
-    let settings =
-        [("SILVERPOINT_FILTER", "info"), ("SILVERPOINT_COLLECTOR", "1"), ("SILVERPOINT_BLOCK_MAX", "60s")];
+    let settings = [
+        ("SILVERPOINT_FILTER", "info"),
+        ("SILVERPOINT_COLLECTOR", "1"),
+        ("SILVERPOINT_POLICY", "block=forever"),
+    ];
     let mut running = scene.command(role).envs(settings).spawn().unwrap();
     let parent = rings::collect(scene.root(), &mut running, Duration::from_millis(1), |_, _| {});
     let children: Vec<_> =
