@@ -8,14 +8,16 @@ mod sqlite;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
+use silverpoint_convert::ctf::Clock;
 use silverpoint_convert::otlp::OTLP;
 use silverpoint_convert::silver::TraceReader;
 use silverpoint_convert::{Format, Formats, Merge, Reader, SILVER};
+use silverpoint_formats::tracefile::{Session, Trace};
 
 use self::copying::Copying;
 use self::inputs::Told;
 use self::output::{Manner, Output};
-use crate::exit::{Exit, Failed, Outcome};
+use crate::exit::{Exit, Failed, Outcome, at, failure};
 use crate::helper;
 use crate::input::{Files, Wanted, exit};
 use crate::interrupts;
@@ -52,6 +54,10 @@ pub struct Args {
     /// for each argument
     #[arg(long, value_name = "NAME")]
     event: Option<String>,
+    /// For CTF: take the clock of another trace of CTF, so that both have one timeline. It was recorded at the
+    /// same time by LTTng, or by `perf record -k mono`. Inputs are trace files of one boot
+    #[arg(long, value_name = "DIRECTORY")]
+    clock_from: Option<PathBuf>,
     /// Skip and count records that are malformed or that the output cannot hold
     #[arg(long)]
     keep_going: bool,
@@ -107,6 +113,9 @@ pub fn run(args: Args, formats: &Formats) -> Outcome {
         return Err(usage(format!("--event is for parquet and arrow, not for {}", format.name)));
     }
     let to = Output::of(&format, sender, output, inputs, args.force)?;
+    if args.clock_from.is_some() && !matches!(to, Output::Ctf) {
+        return Err(usage(format!("--clock-from is for ctf, not for {}", format.name)));
+    }
     let (living, inputs): (Vec<&PathBuf>, Vec<&PathBuf>) =
         inputs.iter().partition(|path| args.from.is_none() && inputs::is_session(path));
     if args.follow && living.is_empty() {
@@ -128,6 +137,12 @@ pub fn run(args: Args, formats: &Formats) -> Outcome {
         }
     };
     let is_alone = living.is_empty() && named.iter().all(|(_, format)| format.name == SILVER);
+    if args.clock_from.is_some() && !is_alone {
+        return Err(usage(
+            "--clock-from needs trace files (.silver): other inputs have no monotonic time".into(),
+        ));
+    }
+    let clock = clock(args.clock_from.as_deref(), trace.as_ref().filter(|_| is_alone))?;
     // An input that is already a trace is written to the database directly.
     let trace = match trace {
         Some(trace) if matches!(to, Output::Sqlite) && is_alone && filter.is_empty() => {
@@ -147,7 +162,11 @@ pub fn run(args: Args, formats: &Formats) -> Outcome {
         readers.push(Box::new(reader));
     }
     if let Some(trace) = &trace {
-        readers.push(Box::new(Told { reader: TraceReader::new(trace, &filter, 0), missing: &missing }));
+        let mut reader = TraceReader::new(trace, &filter, 0);
+        if args.clock_from.is_some() {
+            reader = reader.in_monotonic_time();
+        }
+        readers.push(Box::new(Told { reader, missing: &missing }));
     }
     let mut found = None;
     if !living.is_empty() {
@@ -168,6 +187,7 @@ pub fn run(args: Args, formats: &Formats) -> Outcome {
         format: &format,
         event: args.event.as_deref(),
         lossless: args.lossless,
+        clock: &clock,
         force: args.force,
     };
     let of_traces = trace.as_ref().map_or(0, |trace| trace.files.iter().map(|file| file.bytes).sum());
@@ -180,6 +200,36 @@ pub fn run(args: Args, formats: &Formats) -> Outcome {
     let code = copying.conclude(trace.as_ref(), &missing)?;
     let is_whole = found.is_none_or(|found| exit(found.get()) == Exit::Success);
     Ok(if is_whole || code != Exit::Success { code } else { Exit::Damaged })
+}
+
+/// The clock of a trace of CTF: that of another one, or the wall clock.
+fn clock(from: Option<&Path>, trace: Option<&Trace>) -> Result<Clock, Failed> {
+    let mut boots: Vec<[u8; 16]> =
+        trace.into_iter().flat_map(|trace| &trace.sessions).map(|session| boot(session)).collect();
+    boots.sort_unstable();
+    boots.dedup();
+    let boot = match boots[..] {
+        [boot] if boot != [0; 16] => Some(boot),
+        _ => None,
+    };
+    let Some(from) = from else { return Ok(Clock::realtime(boot)) };
+    let clock = Clock::of_trace(from).map_err(at(from.display()))?;
+    if boots.len() > 1 {
+        return Err(failure(
+            "the inputs are of several boots, whose clocks differ: convert those of one boot",
+        ));
+    }
+    if clock.boot().zip(boot).is_some_and(|(theirs, ours)| theirs != ours) {
+        let name = from.display();
+        return Err(failure(format!(
+            "{name} and the inputs are of different boots or machines: their clocks differ"
+        )));
+    }
+    Ok(clock)
+}
+
+fn boot(session: &Session) -> [u8; 16] {
+    session.info.as_ref().map_or([0; 16], |info| info.boot_id)
 }
 
 fn find<'f>(

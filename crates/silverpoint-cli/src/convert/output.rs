@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use silverpoint_convert::ctf::{self, CTF, CtfWriter};
+use silverpoint_convert::ctf::{self, CTF, Clock, CtfWriter};
 use silverpoint_convert::otlp::{self, OTLP, Patience, Sender};
 use silverpoint_convert::{Format, MakeWriter, Reader, WriteOptions, Writer};
 
@@ -36,6 +36,8 @@ pub(super) struct Manner<'a> {
     /// For tables: only the records of this one.
     pub(super) event: Option<&'a str>,
     pub(super) lossless: bool,
+    /// For CTF: of the records' times.
+    pub(super) clock: &'a Clock,
     /// Replaces an existing output.
     pub(super) force: bool,
 }
@@ -107,7 +109,8 @@ impl Output {
             }
             Self::Ctf => {
                 let directory = NewDirectory::create(path, force, ctf::is_trace)?;
-                let mut writer = CtfWriter::create(directory.meanwhile()).map_err(&of_output)?;
+                let mut writer =
+                    CtfWriter::create(directory.meanwhile(), manner.clock).map_err(&of_output)?;
                 copying.run(reader, &mut writer)?;
                 directory.finish().map_err(&of_output)?;
             }

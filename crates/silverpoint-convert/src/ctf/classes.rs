@@ -10,6 +10,7 @@ use silverpoint_wire::level::Level;
 use silverpoint_wire::signature::Type;
 use silverpoint_wire::site::fnv1a64;
 
+use super::Clock;
 use super::fields::{Names, push_aliases, push_field, push_literal};
 use super::packets::{EVENT_HEADER, PACKET_CONTEXT, PACKET_HEADER};
 
@@ -45,9 +46,9 @@ pub(super) struct Classes<W> {
 
 impl<W: Write> Classes<W> {
     /// Begins the metadata.
-    pub(super) fn new(out: W, uuid: [u8; 16]) -> io::Result<Self> {
+    pub(super) fn new(out: W, uuid: [u8; 16], clock: &Clock) -> io::Result<Self> {
         let mut classes = Self { out, ids: HashMap::new(), text: String::new() };
-        classes.begin(uuid);
+        classes.begin(uuid, clock);
         classes.flush()?;
         Ok(classes)
     }
@@ -56,7 +57,7 @@ impl<W: Write> Classes<W> {
         &self.out
     }
 
-    fn begin(&mut self, uuid: [u8; 16]) {
+    fn begin(&mut self, uuid: [u8; 16], clock: &Clock) {
         let text = &mut self.text;
         text.push_str("/* CTF 1.8 */\n\n");
         push_aliases(text);
@@ -68,11 +69,7 @@ impl<W: Write> Classes<W> {
             text,
             "env {{\n    tracer_name = \"silverpoint\";\n    tracer_major = {major};\n    tracer_minor = {minor};\n}};\n\n"
         );
-        text.push_str(concat!(
-            "clock {\n    name = realtime;\n    description = \"Nanoseconds since 1970-01-01T00:00Z\";\n",
-            "    freq = 1000000000;\n    offset_s = 0;\n    offset = 0;\n    absolute = TRUE;\n};\n\n",
-            "typealias integer { size = 64; align = 8; signed = false; byte_order = le; map = clock.realtime.value; } := time_t;\n\n",
-        ));
+        clock.declare(text);
         let _ = write!(
             text,
             "stream {{\n    id = 0;\n    packet.context := {PACKET_CONTEXT};\n    event.header := {EVENT_HEADER};\n    event.context := {EVENT_CONTEXT};\n}};\n"

@@ -10,6 +10,7 @@
 //! a stream, and a name for each class.
 
 mod classes;
+mod clock;
 mod fields;
 mod packets;
 
@@ -26,6 +27,7 @@ use silverpoint_wire::value::{Nobody, WalkError, walk};
 
 use crate::{Record, WriteError, Writer};
 use classes::{Class, Classes};
+pub use clock::Clock;
 use fields::{Encoder, push_text};
 use packets::Packets;
 
@@ -45,16 +47,16 @@ pub struct CtfWriter {
 }
 
 impl CtfWriter {
-    /// Begins a trace in a directory that is there and empty.
+    /// Begins a trace in a directory that is there and empty. The times of records are those of the clock, without its offset.
     ///
     /// # Errors
     /// Those of writing.
-    pub fn create(directory: &Path) -> io::Result<Self> {
+    pub fn create(directory: &Path, clock: &Clock) -> io::Result<Self> {
         let uuid = classes::new_uuid();
         let metadata = BufWriter::new(private(&directory.join("metadata"))?);
         Ok(Self {
             directory: directory.to_owned(),
-            classes: Classes::new(metadata, uuid)?,
+            classes: Classes::new(metadata, uuid, clock)?,
             streams: Vec::new(),
             uuid,
             encoder: Encoder::default(),

@@ -16,6 +16,7 @@ pub struct TraceReader<'t> {
     /// Number of the input: the upper half of the numbers of its sites and processes.
     input: usize,
     processes: Vec<Process>,
+    is_monotonic: bool,
     current: Option<Current>,
     args: Vec<u8>,
     thread: String,
@@ -44,11 +45,19 @@ impl<'t> TraceReader<'t> {
             events: trace.select(filter),
             input: (input as usize) << 32,
             processes: trace.sessions.iter().map(process).collect(),
+            is_monotonic: false,
             current: None,
             args: Vec::new(),
             thread: String::new(),
             context: None,
         }
+    }
+
+    /// Records then have the time of CLOCK_MONOTONIC in the place of the wall clock's.
+    #[must_use]
+    pub fn in_monotonic_time(mut self) -> Self {
+        self.is_monotonic = true;
+        self
     }
 
     /// What is known to be missing: complete at the end.
@@ -61,7 +70,11 @@ impl Reader for TraceReader<'_> {
     fn advance(&mut self) -> Result<bool, ReadError> {
         while let Some(event) = self.events.next() {
             self.current = keep(&event, &mut self.args, &mut self.thread, &mut self.context);
-            if self.current.is_some() {
+            if let Some(current) = &mut self.current {
+                if self.is_monotonic {
+                    let session = &self.trace.sessions[current.session];
+                    current.wall_ns = session.monotonic_ns(current.ticks).unwrap_or(0);
+                }
                 return Ok(true);
             }
         }

@@ -8,7 +8,7 @@ use std::process::Command;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
-use silverpoint_convert::ctf::CtfWriter;
+use silverpoint_convert::ctf::{Clock, CtfWriter};
 use silverpoint_convert::{Process, Reader, Record, WriteError, Writer};
 use silverpoint_formats::site::Site;
 use silverpoint_formats::time::TimeText;
@@ -272,7 +272,7 @@ fn expected(record: &Record<'_>) -> Value {
 }
 
 fn write_all(directory: &Directory, reader: &mut dyn Reader) -> Vec<Value> {
-    let mut writer = CtfWriter::create(&directory.0).unwrap();
+    let mut writer = CtfWriter::create(&directory.0, &Clock::realtime(None)).unwrap();
     let mut records = Vec::new();
     while reader.advance().unwrap() {
         let record = reader.record().unwrap();
@@ -335,7 +335,7 @@ fn babeltrace_reads_generated_values_of_every_type() {
     let sites = proptest::collection::vec(description(), 200).new_tree(&mut runner).unwrap().current();
     let process = Process { name: "generated".into(), pid: 7 };
     let directory = Directory::new("generated");
-    let mut writer = CtfWriter::create(&directory.0).unwrap();
+    let mut writer = CtfWriter::create(&directory.0, &Clock::realtime(None)).unwrap();
     let mut wanted = Vec::new();
     for (number, (description, args)) in sites.into_iter().enumerate() {
         let site = Site::new(description);
@@ -389,7 +389,7 @@ fn disorder_losses_and_contradictions() {
     let process = Process { name: "p".into(), pid: 1 };
     let site = site("ih", "a b\na?b\n");
     let directory = Directory::new("disorder");
-    let mut writer = CtfWriter::create(&directory.0).unwrap();
+    let mut writer = CtfWriter::create(&directory.0, &Clock::realtime(None)).unwrap();
     let args = [7, 0, 0, 0, 9, 0, 0, 0];
     let good = What::Record { site: &site, site_number: 0, args: &args, truncated: false };
     let bad = What::Record { site: &site, site_number: 0, args: &args[..3], truncated: false };
@@ -440,7 +440,7 @@ fn what_cannot_be_held_is_refused() {
     let process = Process { name: "p".into(), pid: 1 };
     let site = site("", "");
     let directory = Directory::new("refused");
-    let mut writer = CtfWriter::create(&directory.0).unwrap();
+    let mut writer = CtfWriter::create(&directory.0, &Clock::realtime(None)).unwrap();
     let what = What::Record { site: &site, site_number: 0, args: &[], truncated: false };
     let refused = |result| match result {
         Err(WriteError::CannotHold(why)) => why,
@@ -465,7 +465,7 @@ fn what_cannot_be_held_is_refused() {
 #[test]
 fn an_empty_trace_is_one() {
     let directory = Directory::new("empty");
-    CtfWriter::create(&directory.0).unwrap().finish().unwrap();
+    CtfWriter::create(&directory.0, &Clock::realtime(None)).unwrap().finish().unwrap();
     if let Some(messages) = judged(&directory) {
         assert!(messages.is_empty());
     }

@@ -36,6 +36,8 @@ pub struct Session {
     pub notes: Vec<String>,
     /// Ticks to a time that never runs back and is common to all sessions of one boot: the order of records.
     pub(super) order: TickClock,
+    /// What is added to monotonic time for that.
+    step: i128,
     pub(super) signatures: Signatures,
     sites: SiteNumbers,
     pub(super) anchors: Vec<Anchor>,
@@ -238,6 +240,7 @@ impl Session {
             loss: LossInfo::default(),
             notes: Vec::new(),
             order: TickClock::new(&[], 0),
+            step: 0,
             signatures: Signatures::new(),
             sites: SiteNumbers::default(),
             anchors: Vec::new(),
@@ -347,10 +350,17 @@ impl Session {
         Some(i128::from(first.wall_ns) - i128::from(first.monotonic_ns))
     }
 
+    /// Ticks as CLOCK_MONOTONIC of its machine, in nanoseconds; `None` before it, which only damage makes.
+    pub fn monotonic_ns(&self, ticks: u64) -> Option<i64> {
+        let ns = i128::from(self.order.wall_ns(ticks)) - self.step;
+        i64::try_from(ns).ok().filter(|ns| *ns >= 0)
+    }
+
     /// Puts everything into order, after the last file.
     pub(super) fn finish(&mut self, wall_minus_monotonic: i128) {
         let rate = self.info.as_ref().map_or(0, |info| info.ticks_per_second);
         self.clock = TickClock::new(&self.anchors, rate);
+        self.step = wall_minus_monotonic;
         let steady = |anchor: &Anchor| {
             let ns = i128::from(anchor.monotonic_ns) + wall_minus_monotonic;
             Anchor { wall_ns: ns.clamp(0, i64::MAX.into()) as u64, ..*anchor }
