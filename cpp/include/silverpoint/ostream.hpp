@@ -120,6 +120,7 @@ class SP_DETAIL_VISIBLE OStream : private detail::TextBuffer, public std::ostrea
 }  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint
 
-#define SP_OSTREAM_HELD(level) (::silverpoint::OStream(SP_DETAIL_ON(level, kStream, "", "{}")))
+#define SP_OSTREAM_HELD(level) \
+    (::silverpoint::OStream(SP_DETAIL_UNMARKED(SP_DETAIL_ON(level, kStream, "", "{}"))))
 // A std::ostream& that lives until the statement ends.
 #define SP_OSTREAM(level) (SP_OSTREAM_HELD(level).stream())

@@ -93,20 +93,32 @@ __attribute__((format(printf, 1, 2), unused)) static inline void sp_c_check(cons
                        "SP_INFO(c ? \"a %d\" : \"b %d\", x) write if (c) SP_INFO(\"a %d\", x); else " \
                        "SP_INFO(\"b %d\", x); or give the text as an argument: SP_INFO(\"%s %d\", text, x)")
 
+/* The head of a block that is entered if a site is on; or if a tracer is attached to its USDT probe. */
+#    if defined(SILVERPOINT_USDT) && defined(__OPTIMIZE__)
+#        include "c/usdt.h"
+#        define SP_C_IF_ON(category, on)    \
+            SP_C_USDT_DECLARE(category, on) \
+            if (sp_recorded_ || sp_attached_)
+#    else
+#        define SP_C_IF_ON(category, on) if (on)
+#        define SP_C_USDT_PROBE(kind, ...)
+#    endif
+
 /* `statement` for the site *sp_site_ when it is on. */
-#    define SP_C_ON(level, kind, flags, category, names, text, statement)                                  \
-        if ((level) >= SP_MIN_LEVEL) {                                                                     \
-            static struct sp_c_site sp_place_ = {&sp_c_unregistered, 0,        __LINE__, (level), 3, 0, 0, \
-                                                 0xFFFFFFFF,         __FILE__, 0,        0,       0};      \
-            struct sp_c_site* sp_site_ = &sp_place_;                                                       \
-            const unsigned char sp_state_ = sp_c_state(sp_site_);                                          \
-            SP_C_LIST_SITE(SP_C_LISTED_HEAD(kind, level, flags), category, names, text);                   \
-            if (!SP_C_LIKELY(sp_state_ == 0) &&                                                            \
-                (SP_C_LIKELY(sp_state_ == 1) ||                                                            \
-                 sp_c_is_on_otherwise(sp_site_, sp_state_, __func__, category,                             \
-                                      (kind) == SP_C_KIND_PERCENT ? (text) : (const char*)0))) {           \
-                statement;                                                                                 \
-            }                                                                                              \
+#    define SP_C_ON(level, kind, flags, category, names, text, statement)                                   \
+        if ((level) >= SP_MIN_LEVEL) {                                                                      \
+            static struct sp_c_site sp_place_ = {&sp_c_unregistered, 0,        __LINE__, (level), 3, 0, 0,  \
+                                                 0xFFFFFFFF,         __FILE__, 0,        0,       0};       \
+            struct sp_c_site* sp_site_ = &sp_place_;                                                        \
+            const unsigned char sp_state_ = sp_c_state(sp_site_);                                           \
+            SP_C_LIST_SITE(SP_C_LISTED_HEAD(kind, level, flags), category, names, text);                    \
+            SP_C_IF_ON(category,                                                                            \
+                       !SP_C_LIKELY(sp_state_ == 0) &&                                                      \
+                           (SP_C_LIKELY(sp_state_ == 1) ||                                                  \
+                            sp_c_is_on_otherwise(sp_site_, sp_state_, __func__, category,                   \
+                                                 (kind) == SP_C_KIND_PERCENT ? (text) : (const char*)0))) { \
+                statement;                                                                                  \
+            }                                                                                               \
         }
 
 #    define SP_C_CHECK_ARGUMENT(n, argument) , SP_C_CHECKED(argument)

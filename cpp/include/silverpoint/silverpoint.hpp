@@ -51,6 +51,7 @@
 #include "detail/spans.hpp"
 #include "detail/struct.hpp"
 #include "detail/unit.hpp"
+#include "detail/usdt_macros.hpp"
 
 #ifndef SP_MIN_LEVEL
 #    define SP_MIN_LEVEL 0
@@ -91,6 +92,7 @@
                         .member.is_wanted_otherwise(sp_state_, __PRETTY_FUNCTION__, category))              \
                     sp_found_ = sp_place_;                                                                  \
             }                                                                                               \
+            SP_DETAIL_MARK(sp_found_, sp_place_);                                                           \
         }                                                                                                   \
         sp_found_;                                                                                          \
     })
@@ -114,23 +116,24 @@
 #define SP_DETAIL_LINE(level)                                                                            \
     SP_DETAIL_HERE(level)                                                                                \
     for (void* sp_site_ = SP_DETAIL_ON(level, kStream, "", ""); sp_site_ != nullptr; sp_site_ = nullptr) \
-    ::silverpoint::detail::Sink{} &                                                                      \
-        ::silverpoint::detail::Start{{::silverpoint::detail::stream_site(sp_site_)}}.SP_DETAIL_TEXT
+    SP_DETAIL_SINK(sp_site_, SP_DETAIL_CATEGORY) & SP_DETAIL_START(sp_site_).SP_DETAIL_TEXT
 
 // The text behind such a macro decides: a parenthesis invokes these, and the template is listed. Before `<<`
 // they are the names of members of Start. (The site listed before is a stream whose pieces are unknown.)
 #define SP_DETAIL_TEXT(...) SP_DETAIL_TEXT_IN(SP_DETAIL_CATEGORY, __VA_ARGS__)
 #define SP_DETAIL_TEXT_TO(...) SP_DETAIL_TEXT_IN(sp_category_text_, __VA_ARGS__)
-#define SP_DETAIL_TEXT_IN(category, ...)                                                                  \
-    at(__extension__({                                                                                    \
-        if constexpr (::silverpoint::detail::is_compiled(::silverpoint::detail::level_of(sp_here_),       \
-                                                         SP_MIN_LEVEL))                                   \
-            SP_DETAIL_LIST(::silverpoint::detail::listed_head(::silverpoint::detail::Kind::kLog,          \
-                                                              ::silverpoint::detail::level_of(sp_here_)), \
-                           ::silverpoint::detail::line_of(sp_here_), category, "",                        \
-                           SP_DETAIL_FIRST(__VA_ARGS__, ""));                                             \
-        0;                                                                                                \
-    }))(SP_DETAIL_TEXT_GIVEN(__VA_ARGS__))
+#define SP_DETAIL_TEXT_IN(category, ...)                                                                    \
+    SP_DETAIL_AT(sp_site_, category, SP_DETAIL_FIRST(__VA_ARGS__, ""), __extension__({                      \
+                     if constexpr (::silverpoint::detail::is_compiled(                                      \
+                                       ::silverpoint::detail::level_of(sp_here_), SP_MIN_LEVEL))            \
+                         SP_DETAIL_LIST(                                                                    \
+                             ::silverpoint::detail::listed_head(::silverpoint::detail::Kind::kLog,          \
+                                                                ::silverpoint::detail::level_of(sp_here_)), \
+                             ::silverpoint::detail::line_of(sp_here_), category, "",                        \
+                             SP_DETAIL_FIRST(__VA_ARGS__, ""));                                             \
+                     0;                                                                                     \
+                 }))                                                                                        \
+    (SP_DETAIL_TEXT_GIVEN(__VA_ARGS__))
 #define SP_DETAIL_FIRST(first, ...) first
 
 #define SP_TRACE SP_DETAIL_LINE(trace)
@@ -152,16 +155,13 @@
                                                                ::silverpoint::detail::level_names::level), \
                             __LINE__, sp_category_text_, "", ""));                                         \
          sp_site_ != nullptr; sp_site_ = nullptr)                                                          \
-    ::silverpoint::detail::Sink{} &                                                                        \
-        ::silverpoint::detail::StartTo{{::silverpoint::detail::stream_site(sp_site_)}}.SP_DETAIL_TEXT_TO
+    SP_DETAIL_SINK(sp_site_, sp_category_text_) & SP_DETAIL_START_TO(sp_site_).SP_DETAIL_TEXT_TO
 #define SP_LOG(level, category, ...) SP_TO(level, category)(__VA_ARGS__)
 
-#define SP_DETAIL_NAMED(level, kind, name, ...)                                                        \
-    do {                                                                                               \
-        if (void* const sp_site_ = SP_DETAIL_ON(level, kind, #__VA_ARGS__, name))                      \
-            ::silverpoint::detail::record_given(::silverpoint::detail::stream_site(sp_site_).site,     \
-                                                ::silverpoint::detail::Kind::kind, name, #__VA_ARGS__, \
-                                                SP_DETAIL_GIVEN(__VA_ARGS__));                         \
+#define SP_DETAIL_NAMED(level, kind, name, ...)                                              \
+    do {                                                                                     \
+        if (void* const sp_site_ = SP_DETAIL_ON(level, kind, #__VA_ARGS__, name))            \
+            SP_DETAIL_RECORD(sp_site_, kind, name, #__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__); \
     } while (false)
 
 #define SP_EVENT(name, ...) SP_DETAIL_NAMED(info, kEvent, name __VA_OPT__(, ) __VA_ARGS__)
@@ -172,9 +172,8 @@
 #define SP_COUNTER(name, value, ...)                                                                      \
     do {                                                                                                  \
         if (void* const sp_site_ = SP_DETAIL_ON(debug, kCounter, #value, name))                           \
-            ::silverpoint::detail::record_named(                                                          \
-                ::silverpoint::detail::stream_site(sp_site_).site, ::silverpoint::detail::Kind::kCounter, \
-                name, #value,                                                                             \
+            SP_DETAIL_RECORD_NAMED(                                                                       \
+                sp_site_, kCounter, name, #value,                                                         \
                 ::silverpoint::detail::counted<::silverpoint::detail::FixedText("" __VA_ARGS__)>(value)); \
     } while (false)
 
@@ -182,15 +181,8 @@
 #define SP_DETAIL_JOIN(a, b) SP_DETAIL_JOIN2(a, b)
 
 #define SP_SPAN(name, ...) SP_SPAN_AT(debug, name __VA_OPT__(, ) __VA_ARGS__)
-#define SP_SPAN_AT(level, name, ...)                                                                        \
-    const ::silverpoint::Span SP_DETAIL_JOIN(sp_span_,                                                      \
-                                             __COUNTER__) = [&](void* sp_site_) -> ::silverpoint::Span {    \
-        if (sp_site_ == nullptr) return {};                                                                 \
-        return {::silverpoint::detail::stream_site(sp_site_).site,                                          \
-                ::silverpoint::detail::record_given(::silverpoint::detail::stream_site(sp_site_).site,      \
-                                                    ::silverpoint::detail::Kind::kSpan, name, #__VA_ARGS__, \
-                                                    SP_DETAIL_GIVEN(__VA_ARGS__))};                         \
-    }(SP_DETAIL_ON(level, kSpan, #__VA_ARGS__, name))
+#define SP_SPAN_AT(level, name, ...) \
+    SP_DETAIL_SPAN(name, SP_DETAIL_ON(level, kSpan, #__VA_ARGS__, name) __VA_OPT__(, ) __VA_ARGS__)
 
 // Whether a tracepoint of this level (trace, debug, info, warn, error, fatal) would record here.
 #define SP_ENABLED(level) (SP_DETAIL_ON(level, kLog, "", "") != nullptr)

@@ -264,6 +264,7 @@ SP_C_HOT void sp_c_commit(struct sp_c_lane* lane, char* end) {
         /* Before the arguments, which may change it. */                                                    \
         const int sp_error_ = sp_is_rewritten_ ? errno : 0;                                                 \
         SP_C_EACH(SP_C_DECLARE, __VA_ARGS__)                                                                \
+        SP_C_USDT_PROBE(kind, __VA_ARGS__)                                                                  \
         if (sp_is_rewritten_) {                                                                             \
             const struct sp_c_argument sp_all_[] = {SP_C_EACH(SP_C_LIST, __VA_ARGS__){0, 0, 0, 0}};         \
             const char sp_codes_[] = {SP_C_EACH(SP_C_ADD_CODE, __VA_ARGS__) 0};                             \

@@ -52,7 +52,7 @@ SP_DETAIL_COLD bool glob(std::string_view pattern, std::string_view name) {
 
 // The qualified name in the compiler's text for a function: `ns::Pump::start` of `void ns::Pump::start(int)
 // [with T = int]`.
-SP_DETAIL_COLD std::string_view function_name(std::string_view text) {
+SP_DETAIL_COLD constexpr std::string_view function_name(std::string_view text) {
     if (const auto with = text.find(" [with "); with != std::string_view::npos) text = part(text, 0, with);
     if (const auto with = text.find(" [T = "); with != std::string_view::npos) text = part(text, 0, with);
     const auto ends_in_operator = [&](std::size_t at) { return part(text, 0, at).ends_with("operator"); };

@@ -121,4 +121,5 @@ class SP_DETAIL_VISIBLE DynamicStream {
 }  // namespace silverpoint
 
 // An expression: a stream that records when it ends.
-#define SP_STREAM(level) (::silverpoint::DynamicStream(SP_DETAIL_ON(level, kStream, "", "")))
+#define SP_STREAM(level) \
+    (::silverpoint::DynamicStream(SP_DETAIL_UNMARKED(SP_DETAIL_ON(level, kStream, "", ""))))

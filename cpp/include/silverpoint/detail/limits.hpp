@@ -78,13 +78,12 @@ SP_DETAIL_END
     }()                                                                       \
                  .passes(value))
 
-#define SP_DETAIL_LIMITED(level, limit, value, ...)                                  \
-    SP_DETAIL_HERE(level)                                                            \
-    for (void* sp_site_ = SP_DETAIL_ON(level, kStream, "", "");                      \
-         sp_site_ != nullptr && SP_DETAIL_PASSES(limit, value); sp_site_ = nullptr)  \
-    ::silverpoint::detail::Sink{} &                                                  \
-        ::silverpoint::detail::Start{{::silverpoint::detail::stream_site(sp_site_)}} \
-            .SP_DETAIL_TEXT __VA_OPT__((__VA_ARGS__))
+#define SP_DETAIL_LIMITED(level, limit, value, ...)                                 \
+    SP_DETAIL_HERE(level)                                                           \
+    for (void* sp_site_ = SP_DETAIL_ON(level, kStream, "", "");                     \
+         sp_site_ != nullptr && SP_DETAIL_PASSES(limit, value); sp_site_ = nullptr) \
+    SP_DETAIL_SINK(sp_site_, SP_DETAIL_CATEGORY) &                                  \
+        SP_DETAIL_START(sp_site_).SP_DETAIL_TEXT __VA_OPT__((__VA_ARGS__))
 
 #define SP_TRACE_EVERY_N(n, ...) SP_DETAIL_LIMITED(trace, EveryN, n __VA_OPT__(, ) __VA_ARGS__)
 #define SP_DEBUG_EVERY_N(n, ...) SP_DETAIL_LIMITED(debug, EveryN, n __VA_OPT__(, ) __VA_ARGS__)
@@ -121,13 +120,11 @@ SP_DETAIL_END
 #define SP_ERROR_IF(condition, ...) SP_DETAIL_LIMITED(error, When, condition __VA_OPT__(, ) __VA_ARGS__)
 #define SP_FATAL_IF(condition, ...) SP_DETAIL_LIMITED(fatal, When, condition __VA_OPT__(, ) __VA_ARGS__)
 
-#define SP_DETAIL_EVENT_LIMITED(limit, value, name, ...)                                                 \
-    do {                                                                                                 \
-        void* const sp_site_ = SP_DETAIL_ON(info, kEvent, #__VA_ARGS__, name);                           \
-        if (sp_site_ != nullptr && SP_DETAIL_PASSES(limit, value))                                       \
-            ::silverpoint::detail::record_given(::silverpoint::detail::stream_site(sp_site_).site,       \
-                                                ::silverpoint::detail::Kind::kEvent, name, #__VA_ARGS__, \
-                                                SP_DETAIL_GIVEN(__VA_ARGS__));                           \
+#define SP_DETAIL_EVENT_LIMITED(limit, value, name, ...)                                       \
+    do {                                                                                       \
+        void* const sp_site_ = SP_DETAIL_ON(info, kEvent, #__VA_ARGS__, name);                 \
+        if (sp_site_ != nullptr && SP_DETAIL_PASSES(limit, value))                             \
+            SP_DETAIL_RECORD(sp_site_, kEvent, name, #__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__); \
     } while (false)
 
 #define SP_EVENT_EVERY_N(n, name, ...) SP_DETAIL_EVENT_LIMITED(EveryN, n, name __VA_OPT__(, ) __VA_ARGS__)

@@ -252,11 +252,11 @@ struct SP_DETAIL_VISIBLE StartPercent {
 
 SP_DETAIL_END
 
-#define SP_DETAIL_PERCENT(level, ...)                                                                       \
-    for (void* sp_site_ = SP_DETAIL_ON(level, kPercent, "", SP_DETAIL_FIRST(__VA_ARGS__, ""));              \
-         sp_site_ != nullptr; sp_site_ = nullptr)                                                           \
-    ::silverpoint::detail::Sink{} & ::silverpoint::detail::StartPercent{::silverpoint::detail::stream_site( \
-                                        sp_site_)}(SP_DETAIL_TEXT_GIVEN(__VA_ARGS__))
+#define SP_DETAIL_PERCENT(level, ...)                                                                    \
+    for (void* sp_site_ = SP_DETAIL_ON(level, kPercent, "", SP_DETAIL_FIRST(__VA_ARGS__, ""));           \
+         sp_site_ != nullptr; sp_site_ = nullptr)                                                        \
+    ::silverpoint::detail::Sink{} & SP_DETAIL_START_PERCENT(sp_site_, SP_DETAIL_FIRST(__VA_ARGS__, ""))( \
+                                        SP_DETAIL_TEXT_GIVEN(__VA_ARGS__))
 
 #define SP_TRACEF(...) SP_DETAIL_PERCENT(trace, __VA_ARGS__)
 #define SP_DEBUGF(...) SP_DETAIL_PERCENT(debug, __VA_ARGS__)

@@ -108,13 +108,11 @@ class SP_DETAIL_VISIBLE AsyncSpan {
 }  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint
 
-#define SP_DETAIL_WITH_ID(level, kind, name, id, ...)                                                       \
-    do {                                                                                                    \
-        if (void* const sp_site_ = SP_DETAIL_ON(level, kind, "id" __VA_OPT__(", " #__VA_ARGS__), name))     \
-            ::silverpoint::detail::record_given(                                                            \
-                ::silverpoint::detail::stream_site(sp_site_).site, ::silverpoint::detail::Kind::kind, name, \
-                "id" __VA_OPT__(", " #__VA_ARGS__),                                                         \
-                SP_DETAIL_GIVEN(::silverpoint::detail::id_of(id) __VA_OPT__(, ) __VA_ARGS__));              \
+#define SP_DETAIL_WITH_ID(level, kind, name, id, ...)                                                   \
+    do {                                                                                                \
+        if (void* const sp_site_ = SP_DETAIL_ON(level, kind, "id" __VA_OPT__(", " #__VA_ARGS__), name)) \
+            SP_DETAIL_RECORD(sp_site_, kind, name, "id" __VA_OPT__(", " #__VA_ARGS__),                  \
+                             ::silverpoint::detail::id_of(id) __VA_OPT__(, ) __VA_ARGS__);              \
     } while (false)
 
 #define SP_ASYNC_BEGIN(name, id, ...) SP_ASYNC_BEGIN_AT(debug, name, id __VA_OPT__(, ) __VA_ARGS__)
@@ -131,12 +129,11 @@ class SP_DETAIL_VISIBLE AsyncSpan {
 #define SP_FLOW_STEP(name, id) SP_DETAIL_WITH_ID(debug, kFlowStep, name, id)
 #define SP_FLOW_END(name, id) SP_DETAIL_WITH_ID(debug, kFlowEnd, name, id)
 
-#define SP_LINK(from, to)                                                                                  \
-    do {                                                                                                   \
-        if (void* const sp_site_ = SP_DETAIL_ON(debug, kLink, "from, to", "link"))                         \
-            ::silverpoint::detail::record_named(                                                           \
-                ::silverpoint::detail::stream_site(sp_site_).site, ::silverpoint::detail::Kind::kLink,     \
-                "link", "from, to", ::silverpoint::detail::id_of(from), ::silverpoint::detail::id_of(to)); \
+#define SP_LINK(from, to)                                                                                   \
+    do {                                                                                                    \
+        if (void* const sp_site_ = SP_DETAIL_ON(debug, kLink, "from, to", "link"))                          \
+            SP_DETAIL_RECORD_NAMED(sp_site_, kLink, "link", "from, to", ::silverpoint::detail::id_of(from), \
+                                   ::silverpoint::detail::id_of(to));                                       \
     } while (false)
 
 // An expression: the span that begins here. The name must live as long as the program.
@@ -154,22 +151,14 @@ class SP_DETAIL_VISIBLE AsyncSpan {
             !::silverpoint::detail::complete_end(*sp_sites_, name))                                         \
             return {};                                                                                      \
         return {sp_sites_->end, sp_id_};                                                                    \
-    }(SP_DETAIL_FOUND(AsyncSite, begin, level, SP_DETAIL_CATEGORY, {                                        \
+    }(SP_DETAIL_UNMARKED(SP_DETAIL_FOUND(AsyncSite, begin, level, SP_DETAIL_CATEGORY, {                     \
          SP_DETAIL_LIST_AT(level, kAsyncBegin, "id" __VA_OPT__(", " #__VA_ARGS__), name);                   \
          SP_DETAIL_LIST_AT(level, kAsyncEnd, "id", name);                                                   \
-     })))
+     }))))
 
 #define SP_SCOPE() SP_SCOPE_AT(debug)
 #define SP_SCOPE_AT(level)                                                                             \
-    const ::silverpoint::Span SP_DETAIL_JOIN(sp_span_, __COUNTER__) =                                  \
-        [](void* sp_site_,                                                                             \
-           const char* sp_function_) -> ::silverpoint::Span {                                          \
-        if (sp_site_ == nullptr) return {};                                                            \
-        return {::silverpoint::detail::stream_site(sp_site_).site,                                     \
-                ::silverpoint::detail::record_scope(::silverpoint::detail::stream_site(sp_site_).site, \
-                                                    sp_function_)};                                    \
-    }(SP_DETAIL_FOUND(StreamSite, site, level, SP_DETAIL_CATEGORY,                                     \
-                                     SP_DETAIL_LIST(::silverpoint::detail::listed_scope(               \
-                                                        ::silverpoint::detail::level_names::level),    \
-                                                    __LINE__, SP_DETAIL_CATEGORY, "", "")),            \
-                                     __PRETTY_FUNCTION__)
+    SP_DETAIL_SCOPE(SP_DETAIL_FOUND(                                                                   \
+        StreamSite, site, level, SP_DETAIL_CATEGORY,                                                   \
+        SP_DETAIL_LIST(::silverpoint::detail::listed_scope(::silverpoint::detail::level_names::level), \
+                       __LINE__, SP_DETAIL_CATEGORY, "", "")))

@@ -41,5 +41,6 @@ mod tasks;
 mod terminal;
 mod timeline;
 mod tracegen;
+mod usdt;
 mod vectors;
 mod whole_life;

@@ -1,0 +1,322 @@
+//! USDT probes of tracepoints: the notes in programs and shared libraries, and what a tracer that is attached reads.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use silverpoint_tests::skipped;
+
+use crate::harness::{Scratch, end};
+use crate::kernel::{self, is_installed};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn source(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/usdt").join(name).to_str().unwrap().to_owned()
+}
+
+fn compile(scratch: &Scratch, compiler: &str, words: &[&str]) {
+    let include = format!("-I{}", root().join("cpp/include").display());
+    let strict = ["-Wall", "-Wextra", "-Werror", "-DSILVERPOINT_USDT"];
+    let ended = end(scratch.command(compiler, words).args(strict).arg(include));
+    assert_eq!(ended.code(), Some(0), "{}", ended.err);
+}
+
+/// The program and its library.
+fn compile_shop(scratch: &Scratch) {
+    let library = ["-std=c++20", "-O2", "-fPIC", "-shared", &source("part.cpp"), "-o", "libpart.so"];
+    compile(scratch, "g++", &library);
+    let beside = "-Wl,-rpath,$ORIGIN";
+    let program = ["-std=c++20", "-O2", &source("shop.cpp"), "-o", "shop", "-L.", "-lpart", beside];
+    compile(scratch, "g++", &program);
+}
+
+/// The probes of a file, as readelf lists them: `provider:name SIZE…`, the sizes with their signs; a probe with a semaphore ends with `+`.
+fn probes(scratch: &Scratch, file: &str) -> BTreeSet<String> {
+    let ended = end(scratch.command("readelf", ["--notes", file]).env("LC_ALL", "C"));
+    assert_eq!(ended.code(), Some(0), "{}", ended.err);
+    let mut found = BTreeSet::new();
+    let mut words = ended.out.lines();
+    while let Some(line) = words.next() {
+        let Some(provider) = line.trim().strip_prefix("Provider: ") else { continue };
+        let mut next =
+            |what: &str| words.next().unwrap().trim().strip_prefix(what).unwrap().trim().to_owned();
+        let (name, place, arguments) = (next("Name: "), next("Location: "), next("Arguments:"));
+        let sizes: Vec<&str> =
+            arguments.split_whitespace().map(|argument| argument.split('@').next().unwrap()).collect();
+        assert!(!place.starts_with("0x0000000000000000"), "{name} is nowhere");
+        let semaphore = place.split("Semaphore: ").nth(1).unwrap();
+        let mark = if semaphore.trim_start_matches("0x").chars().any(|c| c != '0') { "+" } else { "" };
+        found.insert(format!("{provider}:{name} {}{mark}", sizes.join(" ")));
+    }
+    found
+}
+
+const OF_CPP: [&str; 22] = [
+    "Other_Category:slow_ms -4+",
+    "net_shop:_9_limited -4+",
+    "net_shop:evaluated -4+",
+    "net_shop:fetch_begin 8 8 8+",
+    "net_shop:fetch_end 8+",
+    "net_shop:instance_entry +",
+    "net_shop:instance_exit 8+",
+    "net_shop:instance_of -8 8+",
+    "net_shop:instance_of 1 8+",
+    "net_shop:lists 8 8 -4 -4+",
+    "net_shop:load_entry -4+",
+    "net_shop:load_exit 8+",
+    // Of fourteen numbers.
+    "net_shop:many -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4+",
+    "net_shop:numbers_large -4 4 -8 8 4 8+",
+    "net_shop:numbers_small -1 1 -2 2 1 CHAR+",
+    "net_shop:of_is -4 8 8 8+",
+    "net_shop:optional 1 -4 -4 1 -8+",
+    "net_shop:order_at -4 8+",
+    "net_shop:order_filled -4 8 8 8 -2+",
+    "net_shop:queue_depth -4+",
+    "net_shop:shop_cpp_54 -4 8 8+",
+    "net_shop:within +",
+];
+
+/// `char` has a sign on x86-64 and none on AArch64.
+fn expected(char_size: &str) -> BTreeSet<String> {
+    OF_CPP.iter().map(|line| line.replace("CHAR", char_size)).collect()
+}
+
+/// One test, so that the program is compiled once.
+#[test]
+fn probes_in_cpp() {
+    let scratch = Scratch::new();
+    compile_shop(&scratch);
+    the_notes_state_names_sizes_signs_and_the_semaphore(&scratch);
+    without_a_tracer_no_argument_is_evaluated(&scratch);
+    a_tracer_reads_the_values_of_all_arguments(&scratch);
+    a_tracer_of_a_library_sees_every_program_that_uses_it(&scratch);
+    a_tracer_and_the_ring_get_the_same_call(&scratch);
+}
+
+fn the_notes_state_names_sizes_signs_and_the_semaphore(scratch: &Scratch) {
+    let char_size = if cfg!(target_arch = "x86_64") { "-1" } else { "1" };
+    assert_eq!(probes(scratch, "shop"), expected(char_size));
+    assert_eq!(probes(scratch, "libpart.so"), BTreeSet::from(["part:called -4+".to_owned()]));
+}
+
+#[test]
+fn the_notes_are_the_same_on_aarch64() {
+    if !is_installed("aarch64-linux-gnu-g++") {
+        return skipped!("there is no compiler for AArch64 (Debian: g++-aarch64-linux-gnu)");
+    }
+    let scratch = Scratch::new();
+    let words = ["-std=c++20", "-O1", &source("shop.cpp"), &source("part.cpp"), "-o", "shop"];
+    compile(&scratch, "aarch64-linux-gnu-g++", &words);
+    let mut all = expected("1");
+    all.insert("part:called -4+".to_owned());
+    assert_eq!(probes(&scratch, "shop"), all);
+}
+
+/// Runs a script for bpftrace; `None` if that cannot be here.
+fn traced(scratch: &Scratch, script: &str) -> Option<String> {
+    if !is_installed("bpftrace") {
+        skipped!("bpftrace is not installed");
+        return None;
+    }
+    // Without BPF or uprobes it cannot even attach to itself, as it does for this.
+    kernel::traced(scratch, "bpftrace -e 'BEGIN { exit(); }'", script)
+}
+
+fn a_tracer_reads_the_values_of_all_arguments(scratch: &Scratch) {
+    let format = |probe: &str, form: &str, arguments: &str| {
+        format!("usdt:./shop:{probe} {{ printf(\"{probe} {form}\\n\", {arguments}); }}\n")
+    };
+    let script = [
+        format("net_shop:evaluated", "%d", "arg0"),
+        format("net_shop:order_at", "%d %lx", "arg0, arg1"),
+        format("net_shop:of_is", "%d '%s' %d %lx", "arg0, str(arg1, arg2), arg2, arg3"),
+        format("net_shop:numbers_small", "%d %d %d %d %d %c", "arg0, arg1, arg2, arg3, arg4, arg5"),
+        format("net_shop:numbers_large", "%d %lu %ld %lx %x %d", "arg0, arg1, arg2, arg3, arg4, arg5 != 0"),
+        format("net_shop:order_filled", "%d %lx '%s' %d", "arg0, arg1, str(arg2, arg3), arg4"),
+        format("net_shop:optional", "%d %d %d %d %ld", "arg0, arg1, arg2, arg3, arg4"),
+        format("net_shop:lists", "%d %d %d", "arg1, arg2, arg3"),
+        format("net_shop:shop_cpp_54", "%d '%s'", "arg0, str(arg1, arg2)"),
+        format("Other_Category:slow_ms", "%d", "arg0"),
+        format("net_shop:queue_depth", "%d", "arg0"),
+        format("net_shop:fetch_begin", "%d '%s'", "arg0, str(arg1, arg2)"),
+        format("net_shop:instance_of", "%d %d", "arg0, arg1"),
+        format("net_shop:load_entry", "%d", "arg0"),
+        format("net_shop:load_exit", "%d", "arg0 < 60000000000"),
+    ];
+    std::fs::write(scratch.path("read.bt"), script.concat()).unwrap();
+    let Some(out) = traced(scratch, "bpftrace read.bt -c './shop 5'") else { return };
+    let mut read: Vec<String> = out.lines().filter(|line| line.contains(":")).map(str::to_owned).collect();
+    let mut expected = Vec::new();
+    for i in 0..5_i64 {
+        let text = format!("text {i}");
+        let (even, side) = (i64::from(i % 2 == 0), -3);
+        let name = if i % 2 == 0 { "even" } else { "(null)" };
+        let number = i as f64;
+        expected.extend([
+            format!("net_shop:evaluated {}", i + 1),
+            format!("net_shop:order_at {i} {:x}", (number / 8.0).to_bits()),
+            format!("net_shop:of_is {i} '{name}' {} {:x}", name.len(), i << 40),
+            format!("net_shop:numbers_small {} {} {} {} {even} x", -i, 200 + i, -300 - i, 60000 + i),
+            format!(
+                "net_shop:numbers_large {} {} {} ffffffffffffffff {:x} 1",
+                -i,
+                4_000_000_000_i64 + i,
+                i64::MIN + i,
+                (number as f32).to_bits()
+            ),
+            format!("net_shop:order_filled {i} {:x} '{text}' {side}", (number / 4.0).to_bits()),
+            format!("net_shop:optional {even} {} {i} 7 {}", even * i, i * 1000),
+            format!("net_shop:lists {i} {i} {i}"),
+            format!("net_shop:shop_cpp_54 {i} '{text}'"),
+            format!("Other_Category:slow_ms {i}"),
+            format!("net_shop:queue_depth {i}"),
+            format!("net_shop:fetch_begin {i} '{text}'"),
+            format!("net_shop:instance_of {i} 1"),
+            format!("net_shop:instance_of {i} 8"),
+            format!("net_shop:load_entry {i}"),
+            "net_shop:load_exit 1".to_owned(),
+        ]);
+    }
+    read.sort();
+    expected.sort();
+    assert_eq!(read, expected);
+    assert!(out.contains("5 evaluated"), "{out}");
+}
+
+fn without_a_tracer_no_argument_is_evaluated(scratch: &Scratch) {
+    let ended = end(&mut scratch.command("./shop", ["3"]));
+    assert_eq!((ended.code(), &*ended.out), (Some(0), "0 evaluated\n"), "{}", ended.err);
+}
+
+/// The tracer was there before the programs.
+fn a_tracer_of_a_library_sees_every_program_that_uses_it(scratch: &Scratch) {
+    let script = r#"
+        bpftrace -B line -e 'usdt:./libpart.so:part:called { printf("library %d\n", arg0); }' >library.out &
+        times=0
+        until grep -q '^library 1$' library.out; do
+            ./shop 2
+            times=$((times + 1))
+            [ $times -lt 600 ] || exit 1
+            sleep 0.1
+        done
+        kill -INT $!
+        wait $!
+        cat library.out"#;
+    let Some(out) = traced(scratch, script) else { return };
+    // Its tracepoints are on alone: those of the program have a semaphore of their own.
+    assert!(out.contains("library 0\nlibrary 1\n") && out.contains("0 evaluated"), "{out}");
+}
+
+/// A probe and a record of one call: the same values; the record is not made twice.
+fn a_tracer_and_the_ring_get_the_same_call(scratch: &Scratch) {
+    let command = format!(
+        "{} run --quiet --filter trace -o both.silver -- \
+         bpftrace -e 'usdt:./shop:net_shop:order_at {{ @ = count(); }}' -c './shop 50'",
+        env!("CARGO_BIN_EXE_silverpoint")
+    );
+    let Some(out) = traced(scratch, &command) else { return };
+    assert!(out.contains("@: 50") && out.contains("50 evaluated"), "{out}");
+    let records = scratch.messages("both.silver");
+    let orders: Vec<&String> = records.iter().filter(|text| text.starts_with("order ")).collect();
+    assert_eq!((orders.len(), &**orders[8]), (50, "order 8 at 1.00"));
+}
+
+#[test]
+fn probes_in_c() {
+    let scratch = Scratch::new();
+    let cold = root().join("cpp/src");
+    let cold = |name: &str| cold.join(name).to_str().unwrap().to_owned();
+    let library = ["-std=c++20", "-O2", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden", "-c"];
+    for name in ["silverpoint_c", "context_c"] {
+        let (from, to) = (cold(&format!("{name}.cpp")), format!("{name}.o"));
+        compile(&scratch, "g++", &[&library[..], &[&from, "-o", &to]].concat());
+    }
+    let objects = ["silverpoint_c.o", "context_c.o"];
+    let from = source("shop.c");
+    compile(&scratch, "gcc", &[&["-O2", &from], &objects[..], &["-o", "shop", "-pthread"]].concat());
+    assert_eq!(probes(&scratch, "shop"), OF_C.iter().map(|line| line.to_string()).collect());
+    without_a_tracer_no_argument_is_evaluated(&scratch);
+
+    let read = "usdt:./shop:net_shop:";
+    let script = [
+        format!(
+            "{read}of_is {{ printf(\"of_is %d '%s' %d %lx\\n\", arg0, str(arg1, arg2), arg2, arg3); }}\n"
+        ),
+        format!("{read}_9_numbers {{ printf(\"_9_numbers %lx %ld %ld\\n\", arg0, arg1, arg2); }}\n"),
+        format!("{read}fetch_begin {{ printf(\"fetch %d '%s'\\n\", arg0, str(arg1, arg2)); }}\n"),
+        format!("{read}numbers_small {{ printf(\"small %d %d %d %d\\n\", arg0, arg1, arg2, arg3); }}\n"),
+        format!("{read}load_entry {{ printf(\"load %d\\n\", arg0); }}\n"),
+    ];
+    std::fs::write(scratch.path("read.bt"), script.concat()).unwrap();
+    let Some(out) = traced(&scratch, "bpftrace read.bt -c './shop 3'") else { return };
+    for i in 0..3_i64 {
+        let name = if i % 2 == 0 { "even" } else { "(null)" };
+        let high = if i == 0 { 0 } else { -1 };
+        for line in [
+            format!("of_is {i} '{name}' {} {:x}\n", name.len(), i << 40),
+            format!("_9_numbers {:x} {} {high}\n", (i as f64 / 4.0).to_bits(), -i),
+            format!("fetch {i} 'text {i}'\n"),
+            format!("small {} {} {} {}\n", -i, 200 + i, -300 - i, 60000 + i),
+            format!("load {i}\n"),
+        ] {
+            assert_eq!(out.matches(&line).count(), 1, "{line}: {out}");
+        }
+    }
+    assert!(out.contains("3 evaluated"), "{out}");
+}
+
+const OF_C: [&str; 15] = [
+    "Other_Category:slow_ms -4+",
+    "net_shop:_9_numbers 8 8 8+",
+    "net_shop:a_text_that_is_longer_than_a_name_of_a_probe_may -4+",
+    "net_shop:evaluated -4+",
+    "net_shop:fetch_begin 8 8 8+",
+    "net_shop:fetch_end 8+",
+    "net_shop:line_22 -4+",
+    "net_shop:load_entry -4+",
+    "net_shop:many -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4+",
+    "net_shop:numbers_large -4 4 -8 8 4 8+",
+    // In C a character constant is an int.
+    "net_shop:numbers_small -1 1 -2 2 1 -4+",
+    "net_shop:of_is -4 8 8 8+",
+    "net_shop:queue_depth -4+",
+    "net_shop:scope_entry +",
+    "net_shop:within +",
+];
+
+/// The page of the guide: its program, and what the tools then show.
+#[test]
+fn the_page_is_true() {
+    if !is_installed("perf") {
+        return skipped!("perf is not installed (Debian: linux-perf)");
+    }
+    let page = std::fs::read_to_string(root().join("docs/guide/bpftrace-and-perf.md")).unwrap();
+    let block = |language: &str| {
+        let begin = format!("```{language}\n");
+        page.split(&begin).nth(1).and_then(|rest| rest.split("```").next()).expect("a snippet").to_owned()
+    };
+    let scratch = Scratch::new();
+    // The page's program has the switch itself.
+    std::fs::write(scratch.path("shop.cpp"), block("cpp").replace("#define SILVERPOINT_USDT\n", "")).unwrap();
+    compile(&scratch, "g++", &["-std=c++20", "-O2", "shop.cpp", "-o", "shop"]);
+    // perf keeps what it knows of programs in the home directory.
+    let after = "trap \"perf probe --quiet --del 'sdt_shop:*' || true\" EXIT";
+    let script = format!("set -e\nexport HOME=\"$PWD\"\n{after}\n{}", block("sh"));
+    let Some(out) = traced(&scratch, &script) else { return };
+    for probe in ["order_of", "sold", "sell_entry", "sell_exit"] {
+        assert!(
+            out.contains(&format!("usdt:./shop:shop:{probe}\n")),
+            "bpftrace does not list {probe}: {out}"
+        );
+        assert!(out.contains(&format!("  sdt_shop:{probe} ")), "perf does not list {probe}: {out}");
+    }
+    let sum = |first: i32| (first..400).step_by(2).map(|order| order % 7).sum::<i32>();
+    assert!(out.contains(&format!("@amount[Ada]: {}\n", sum(0))), "{out}");
+    assert!(out.contains(&format!("@amount[Grace]: {}\n", sum(1))), "{out}");
+    assert!(out.contains("@ns:"), "{out}");
+    assert_eq!(out.matches(" sdt_shop:sold: ").count(), 400, "{out}");
+    assert!(out.contains(" arg1=399 arg2=0 "), "{out}");
+}
