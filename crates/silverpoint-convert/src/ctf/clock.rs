@@ -29,7 +29,7 @@ impl Clock {
         Self { name: "realtime".into(), uuid: boot, offset_s: 0, offset: 0, is_absolute: true }
     }
 
-    /// The clock of the trace of CTF 1.8 in a directory or below it, which must count CLOCK_MONOTONIC in nanoseconds, as those of LTTng and of `perf record -k mono` do.
+    /// The clock of the trace of CTF 1.8 in a directory or below it. It must count CLOCK_MONOTONIC in nanoseconds, as those of LTTng and of `perf record -k mono` do.
     ///
     /// # Errors
     /// That there is no such trace, several with different clocks, or no such clock; those of reading.
