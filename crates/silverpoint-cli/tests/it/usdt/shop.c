@@ -1,6 +1,5 @@
 /* As shop.cpp. */
 #include <silverpoint/silverpoint.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,7 +21,8 @@ static void run(int i) {
     SP_INFO("%d", i);
     SP_EVENT("numbers.small", (signed char)-i, (unsigned char)(200 + i), (short)(-300 - i),
              (unsigned short)(60000 + i), (_Bool)(i % 2 == 0), 'x');
-    SP_EVENT("numbers.large", -i, 4000000000U + (unsigned)i, least, ~(uint64_t)0, (float)i, (void*)&evaluated);
+    SP_EVENT("numbers.large", -i, 4000000000U + (unsigned)i, least, ~(uint64_t)0, (float)i,
+             (void*)&evaluated);
     SP_EVENT("9.numbers", i / 4.0, (__int128)-i, SP_SECRET(i));
     SP_LOG(warn, "Other Category", "slow: %d ms", i);
     SP_COUNTER("queue.depth", i, "orders");

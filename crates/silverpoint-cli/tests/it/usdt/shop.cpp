@@ -1,11 +1,10 @@
 // Tracepoints of all sorts, whose probes the test knows. Prints how many arguments were evaluated.
-#include <silverpoint/silverpoint.hpp>
-
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <silverpoint/silverpoint.hpp>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -48,8 +47,8 @@ static void run(int i) {
     SP_EVENT("numbers.large", -i, 4000000000U + static_cast<unsigned>(i), least, ~std::uint64_t{0},
              static_cast<float>(i), static_cast<const void*>(&evaluated));
     SP_EVENT("order.filled", order, Side::kBuy);
-    SP_EVENT("optional", i % 2 == 0 ? std::optional<int>(i) : std::nullopt, std::make_tuple(i, std::uint8_t{7}),
-             std::chrono::microseconds(i));
+    SP_EVENT("optional", i % 2 == 0 ? std::optional<int>(i) : std::nullopt,
+             std::make_tuple(i, std::uint8_t{7}), std::chrono::microseconds(i));
     SP_EVENT("lists", floats, SP_HEX(i), SP_SECRET(i), SP_UNIT(i, "ms"));
     SP_DEBUG << "streamed" << i << text;
     SP_LOG(warn, "Other Category", "slow: {} ms", i);
