@@ -444,11 +444,10 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
     fn a_hostile_name_costs_one_pass() {
-        let name = "a.".repeat(32_000);
-        let started = std::time::Instant::now();
+        // What takes a pass for each place of it does not come to an end.
+        let name = "a.".repeat(1_000_000);
         assert!(!matches_category("*a*a*a*b", &name));
         assert!(!matches_file("b*a*a*a*", &name.replace('.', "/")));
-        assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
     }
 
     /// Few letters, so that patterns and names meet.
