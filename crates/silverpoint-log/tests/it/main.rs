@@ -44,7 +44,13 @@ fn recorded(name: &str, filter: &str) -> Option<reader::Session> {
 
 /// Whether this process is the one that the test has started.
 fn is_child(name: &str) -> bool {
-    env::var_os(ROLE).is_some_and(|wanted| wanted == name)
+    let is = env::var_os(ROLE).is_some_and(|wanted| wanted == name);
+    if is {
+        // It may wait for ever for a test that has failed.
+        // SAFETY: changes nothing but which signal this process gets when its parent ends.
+        unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+    }
+    is
 }
 
 /// The test `name` again, in a process of its own.
@@ -56,7 +62,7 @@ fn start(name: &str, filter: &str, root: &OwnRoot) -> Child {
     command.args([name, "--exact", "--nocapture", "--test-threads=1"]).env(ROLE, name);
     command.env_remove("RUST_LOG").env("SILVERPOINT_DIR", &root.0).env("SILVERPOINT_FILTER", filter);
     // Recording threads wait for this process, however busy the machine is.
-    command.env("SILVERPOINT_COLLECTOR", "1").env("SILVERPOINT_BLOCK_MAX", "60s");
+    command.env("SILVERPOINT_COLLECTOR", "1").env("SILVERPOINT_POLICY", "block=forever");
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("this program again")
 }
 
