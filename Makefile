@@ -10,6 +10,10 @@ built_program := $(or $(CARGO_TARGET_DIR),target)/release/silverpoint
 PROGRAM ?= $(built_program)
 # Profile of libsilverpoint.
 SILVERPOINT_CARGO_PROFILE ?= release
+# What is built in one go: for each other selection of packages Cargo may compile what they share again.
+SILVERPOINT_CARGO_SELECTION ?= --package silverpoint-ffi $(if $(filter $(built_program),$(PROGRAM)),--package silverpoint-cli)
+empty :=
+space := $(empty) $(empty)
 # Where the libraries are built.
 C_BUILD ?= $(or $(CARGO_TARGET_DIR),target)/c
 
@@ -89,10 +93,11 @@ format:
 # Cargo and CMake show what they build. SILVERPOINT_CARGO_PROFILE is the profile of libsilverpoint; a PROGRAM that is given is not built.
 build:
 ifeq ($(PROGRAM),$(built_program))
-	cargo build --locked --release -p silverpoint-cli
+	cargo build --locked --release $(SILVERPOINT_CARGO_SELECTION)
 endif
 	cmake -S . -B "$(C_BUILD)" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$(PREFIX)" -DCMAKE_INSTALL_LIBDIR=lib -DSILVERPOINT_LOGGER=ON \
-	    -DSILVERPOINT_CARGO_PROFILE=$(SILVERPOINT_CARGO_PROFILE) -DSILVERPOINT_CARGO_TARGET_DIR="$(abspath $(or $(CARGO_TARGET_DIR),target))"
+	    -DSILVERPOINT_CARGO_PROFILE=$(SILVERPOINT_CARGO_PROFILE) -DSILVERPOINT_CARGO_TARGET_DIR="$(abspath $(or $(CARGO_TARGET_DIR),target))" \
+	    "-DSILVERPOINT_CARGO_SELECTION=$(subst $(space),;,$(strip $(SILVERPOINT_CARGO_SELECTION)))"
 	cmake --build "$(C_BUILD)"
 
 # Whether there is a right to write is asked before minutes are spent.
