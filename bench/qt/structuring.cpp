@@ -1,9 +1,10 @@
-// What it costs to structure the arguments of a tracepoint, and nothing else, as the source of table S1 has
-// it: they become bytes or text in memory, and are delivered nowhere.
+// What it costs to structure the arguments of a tracepoint, as in the source of table S1. They become bytes
+// or text in memory, and are delivered nowhere.
 //
 // One program a way, compiled with -DWAY=…. Qt's ways take the arguments as a program with Qt holds them
 // (QMap, QList), ours as one without (std::map, std::array). There is no clock and no context in any of them.
-// At the end the last output of all goes to $BENCH_FILE, and how many there were, and its id, to $BENCH_TOLD.
+// At the end the last output goes to $BENCH_FILE. The number of outputs and the last id go to the file of the
+// other variable.
 #define QDEBUG_TEXT 1
 #define QT_JSON 2
 #define QT_CBOR_VALUE 3

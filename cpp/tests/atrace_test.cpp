@@ -201,7 +201,7 @@ TEST_F(Atrace, TheRingAlone) {
     }
     traced::session().set<std::uint8_t>(state, 1);
     EXPECT_EQ(taken(), std::pair(Names{"ends"}, std::size_t{1}));
-    // Properties, which shut it whatever directives say.
+    // Properties shut it, against all directives.
     until("debug.atrace.tags.enableflags=4\n", false);
     call_all();
     EXPECT_EQ(taken(), nothing);
@@ -209,7 +209,7 @@ TEST_F(Atrace, TheRingAlone) {
     call_all();
     EXPECT_EQ(taken(), all);
     EXPECT_EQ(marker(), Names{});
-    // The kernel gets the tag while a stretch is open that only the ring has: it is not told of the end.
+    // The kernel gets the tag while a stretch is open that only the ring has: it does not get the end.
     const auto nest = [&](const auto& again, int depth) -> void {
         SP_ATRACE_TAG(atrace::kGraphics, "alone");
         if (depth < 1000) return again(again, depth + 1);
@@ -224,8 +224,8 @@ TEST_F(Atrace, TheRingAlone) {
     become("\n", 0);
 }
 
-// Tags go to the kernel, and no longer, while stretches of time are open: whatever it was told to begin it is
-// told to end, and nothing else; and so is the ring.
+// Tags go to the kernel, and no longer, while stretches of time are open. It gets the end of each stretch
+// whose beginning it got, and no other end. So does the ring.
 TEST_F(Atrace, TheKernelIsToldOfAnEndWhereItWasToldOfTheBegin) {
     const auto is_now = [](const char* flags) {
         set_properties(std::string("debug.atrace.tags.enableflags=") + flags + "\n");
@@ -248,7 +248,7 @@ TEST_F(Atrace, TheKernelIsToldOfAnEndWhereItWasToldOfTheBegin) {
         is_now("0");
     }
     is_now("2");
-    // As on Android, where nobody knows what it is of.
+    // As on Android, where its category is unknown.
     atrace::end(atrace::kGraphics);
     const std::string pid = "|" + std::to_string(getpid());
     const std::vector<std::string> expected = {"B" + pid + "|outer",
@@ -264,8 +264,8 @@ TEST_F(Atrace, TheKernelIsToldOfAnEndWhereItWasToldOfTheBegin) {
     EXPECT_EQ(std::pair(begins, ends), std::pair(std::size_t{3}, std::size_t{3}));
 }
 
-// Deeper than the ring's ends are known: the kernel was left with every one of those open when the tag was
-// switched off, and was told of ends that were none of its own.
+// Deeper than the ring's ends are known. When the tag was switched off, the kernel kept all of those open. It
+// also got ends of stretches that it did not have.
 TEST_F(Atrace, TheKernelIsToldOfAnEndHoweverDeepItsBeginLies) {
     const auto is_now = [](const char* flags) {
         set_properties(std::string("debug.atrace.tags.enableflags=") + flags + "\n");
@@ -498,7 +498,7 @@ TEST_F(Atrace, LongNamesAreCutBetweenCharactersAndNumbersNever) {
             EXPECT_EQ((counter.size() - 5 - ahead.size() - tail.size()) % width, 0u);
         }
     }
-    // What is no UTF-8 is cut all the same, and not away.
+    // Invalid UTF-8 is cut too, and something of it remains.
     EXPECT_EQ(text('B', {std::string(3000, '\x80')}, nullptr).size(), 1023u);
     // A track is the same in all of its messages, and leaves room for what is on it.
     const std::string track(2000, 't'), name(2000, 'n'), cut(900, 't');

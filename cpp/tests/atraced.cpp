@@ -1,5 +1,5 @@
-// atraced SEED CALLS: so many calls of ATrace, of all kinds and with names of all sorts, in an order that the
-// seed decides; threads take turns. (As crates/silverpoint-cli/examples/atraced.rs, whose tests compile it.)
+// atraced SEED CALLS: so many calls of ATrace, of all kinds and with all sorts of names. The seed decides on
+// their order; threads take turns. (As crates/silverpoint-cli/examples/atraced.rs, whose tests compile it.)
 #include <cstdint>
 #include <cstdlib>
 #include <optional>

@@ -158,7 +158,7 @@ TEST(BindHostile, ClaimedLengths) {
     EXPECT_LE(large.capacity(), 200u);
 }
 
-// Integers beyond 128 bits, and tags without end: refused, and told without falling into it.
+// Integers beyond 128 bits, and tags without end: refused, with an error that ends.
 TEST(BindHostile, Bignums) {
     for (const std::string& bytes :
          {from_hex("c251") + std::string(17, '\xFF'), from_hex("c250") + std::string(16, '\xFF'),
@@ -172,7 +172,7 @@ TEST(BindHostile, Bignums) {
         EXPECT_EQ(error.empty(), bytes.size() < 100'000) << error;
     }
     EXPECT_EQ(cbor_to_json("c250" + std::string(32, 'f')), "340282366920938463463374607431768211455");
-    // What does not fit is told as the number that it is, as far as that is known.
+    // The error names the number that does not fit, as far as it is known.
     const auto told = [](std::string_view hex) {
         std::uint8_t number = 0;
         return silverpoint::from_cbor(from_hex(hex), number).text();
@@ -244,7 +244,7 @@ std::string any_document(std::mt19937& random, int depth) {
     }
 }
 
-// All readers look at the same bytes; whatever they say, nothing may happen but an error.
+// All readers look at the same bytes. At worst there is an error.
 void read_all(const std::string& bytes) {
     const std::unique_ptr<char[]> exact(
         new char[bytes.size() + 1]);  // so that a sanitizer sees a step beyond

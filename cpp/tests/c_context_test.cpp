@@ -130,7 +130,7 @@ TEST(CTrace, IdsAreFieldsOfTheContext) {
     EXPECT_NE(all[1].find("\x69parent_id\xF6"), std::string::npos) << all[1];
     EXPECT_TRUE(all[1].ends_with("\x6Atracestate\x60")) << all[1];
     EXPECT_EQ(all[2], "outside: ");
-    // Nonsense begins a trace; what is no state is dropped.
+    // Nonsense begins a trace; an invalid state is dropped.
     for (const char* text : {"00-zz", ""}) {
         EXPECT_EQ(c_trace_accepted(text, "a=1", header, state), nullptr);
         EXPECT_EQ(state, ""s);

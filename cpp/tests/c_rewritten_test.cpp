@@ -78,7 +78,7 @@ TEST(Rewritten, NumberedArgumentsAreInTheOrderOfTheirConversions) {
     expect("%d after %d", "ii", "2 1");
 }
 
-// A place that finds no room for its text comes by at each execution, and keeps nothing.
+// A place that finds no room for its text tries again at each execution, and keeps nothing.
 TEST(Rewritten, WithoutRoomNothingGrows) {
     namespace detail = silverpoint::detail;
     auto& next = detail::session.word(detail::at::kDescsNext);

@@ -1,5 +1,5 @@
-// Tracepoints in C (c_points.c), beside those of C++ in the same process: what they record, byte for byte,
-// and that signals, threads, forks and kills leave what was recorded whole.
+// Tracepoints in C (c_points.c), beside those of C++ in the same process: what they record, byte for byte.
+// Signals, threads, forks and kills leave what was recorded whole.
 #include <fcntl.h>
 #include <signal.h>
 #include <silverpoint/silverpoint.h>
@@ -369,7 +369,7 @@ TEST(C, WritesTheVectorsByteForByte) {
         EXPECT_EQ(of_c.erase(vector->name), 1u) << vector->name << " is not said to be C's";
     }
     c_test_ticks = 0;
-    for (const auto& name : of_c) ADD_FAILURE() << name << " is said to be C's";
+    for (const auto& name : of_c) ADD_FAILURE() << name << " is listed as C's";
 }
 
 // --- Processes, threads, signals.

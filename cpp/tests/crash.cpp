@@ -162,7 +162,7 @@ void before(std::string_view way) {
     }
 }
 
-// Whatever the limits of the shell: a stack that ends before the memory does, and no core files.
+// With any limits of the shell: a stack that ends before the memory does, and no core files.
 void set_limits() {
     rlimit limit{};
     getrlimit(RLIMIT_STACK, &limit);

@@ -69,8 +69,8 @@ TEST(CrashLogger, CrashesAreDeliveredBeforeTheEnd) {
     expect("throw", SIGABRT, "uncaught std::runtime_error: out of luck", "fail (");
 }
 
-// A handler that was there before the logger: the crash is in the log before it is called, and when it saves
-// the program, that goes on logging.
+// A handler that was there before the logger. The crash is in the log before the handler is called. If it
+// saves the program, the program goes on logging.
 TEST(CrashLogger, TheHandlerBeforeIsCalled) {
     const auto [status, text] = run("chained");
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
@@ -87,7 +87,7 @@ TEST(CrashLogger, TheHandlerBeforeIsCalled) {
     EXPECT_EQ(saved.find("SIGSEGV", saved.find("still here", first)), saved.npos) << saved;
 }
 
-// Lines of the console wait for whoever prints, but not for one who never ends.
+// Lines of the console wait for a thread that prints, but not for one that never ends.
 TEST(CrashLogger, OfAThreadThatHasStandardOutputToo) {
     expect("printing", SIGSEGV, "SIGSEGV (SEGV_MAPERR) at address 0x10", "fault (");
     const std::string out = content(log_of("printing") + ".out");

@@ -1,5 +1,5 @@
-// A program with a logger inside that ends badly, for scripts/crash-test and crash_logger_test: `crash_storm
-// FILE WAY`, `crash_storm FILE storm WAY THREADS`, `crash_storm FILE resume`. What it does is what
+// A program with a logger inside that ends badly, for scripts/crash-test and crash_logger_test.
+// `crash_storm FILE WAY`, `crash_storm FILE storm WAY THREADS`, `crash_storm FILE resume`: it does what
 // crates/silverpoint-logger/examples/crashing.rs does, by the C++ headers.
 #include <setjmp.h>
 #include <signal.h>
@@ -80,7 +80,7 @@ void start(const std::string& file, std::string_view more) {
     if (!silverpoint::start(toml)) std::exit(3);
 }
 
-// Until the crash. What a thread tells is accepted: it is recorded before it is told.
+// Until the crash. A thread reports what it has recorded, and only then.
 void storm(std::string_view way, unsigned threads) {
     // Most records of a thread: a machine that is slow to end the program has no more to read. Rings of 1 MiB
     // take fewer.
@@ -118,7 +118,7 @@ void storm(std::string_view way, unsigned threads) {
     for (auto& thread : all) thread.join();
 }
 
-// Whatever the limits of the shell: a stack that ends before the memory does, and no core files.
+// With any limits of the shell: a stack that ends before the memory does, and no core files.
 void set_limits() {
     rlimit limit{};
     getrlimit(RLIMIT_STACK, &limit);

@@ -30,7 +30,7 @@ class Filler {
     }
     ~Filler() {
         unlink(path_.c_str());
-        // Nobody asks for memory at every record.
+        // No thread asks for memory at every record.
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
     Filler(const Filler&) = delete;

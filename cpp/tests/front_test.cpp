@@ -461,7 +461,7 @@ TEST(Streams, APlaceThatAnotherProcessHadBegunIsCompletedByThisOne) {
     EXPECT_EQ(seen.text, "1");
 }
 
-// What is no literal is remembered by its address, and each such text is recorded as it is then.
+// A text that is not a literal is remembered by its address, and recorded as it is then.
 TEST(Streams, AnArrayThatIsNoLiteralIsTextEachTime) {
     char texts[2][6] = {"first", "other"};
     for (int i = 0; i < 6; ++i) {

@@ -303,7 +303,7 @@ TEST(Glog, MessagesAreRecordsWithTemplateAndTypedArguments) {
     const std::string records = text_of(json);
     EXPECT_NE(records.find("\"order {} at {:.3g} for {}\""), std::string::npos) << records;
     EXPECT_NE(records.find("order 7 at 3.14 for ada"), std::string::npos) << records;
-    // Whole and as numbers, whatever they were shown with.
+    // Whole and as numbers, in every notation that showed them.
     EXPECT_NE(records.find("[7,3.14159,\"ada\"]"), std::string::npos) << records;
     EXPECT_NE(records.find("\"verbosity\":2"), std::string::npos) << records;
     const std::string lines = text_of(directory / "glog_test.INFO");

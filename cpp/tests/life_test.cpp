@@ -221,7 +221,7 @@ class SmallDisk {
 
     explicit operator bool() const { return is_mounted_; }
     const std::string& path() const { return path_; }
-    // Somebody collects, so that nothing is forgotten without being counted; nobody waits for him.
+    // A collector is there, so that each loss is counted. No thread waits for it.
     Environment environment() const {
         return {{"SILVERPOINT_DIR", path_},
                 {"SILVERPOINT_FILTER", "info"},
@@ -249,7 +249,7 @@ std::uint64_t losses_of(const Session& session, unsigned cause) {
     return sum;
 }
 
-// Every call is a record or a loss, and a thread that has no ring is told of. The number of records.
+// Every call is a record or a loss, and a thread without a ring is reported. The number of records.
 std::size_t expect_accounted(const Session& session, std::uint64_t calls, const Ran& ran) {
     std::size_t records = 0;
     for (const auto& record : session.records()) records += record.site >= 16;
@@ -282,7 +282,7 @@ void full_disk(const std::string& crowd) {
             const Ran ran = run(crowd, mode, small.environment());
             EXPECT_EQ(ran.status, 0) << ran.errors;
             EXPECT_LT(std::count(ran.errors.begin(), ran.errors.end(), '\n'), 3);
-            unlink(fill.c_str());  // whoever reads needs memory, too
+            unlink(fill.c_str());  // a reader needs memory, too
             if (const std::string path = small.session_of(ran); !path.empty()) {
                 ++sessions;
                 const std::size_t records =
@@ -320,7 +320,7 @@ TEST(Life, ANamedRootThatOthersMayEnterIsRefused) {
     std::filesystem::remove_all(root);
 }
 
-// A word that is no level is said, and the rest of the text counts.
+// A word that is no level is reported, and the rest of the text counts.
 TEST(Life, AMalformedDirectiveIsSaid) {
     const std::string root = std::filesystem::temp_directory_path() / ("filter-" + std::to_string(getpid()));
     std::filesystem::create_directory(root);
@@ -338,8 +338,8 @@ TEST(Life, AMalformedDirectiveIsSaid) {
     std::filesystem::remove_all(root);
 }
 
-// What finds no memory takes nothing that is missed when there is some again: sites, slices and slabs are
-// there, every call is accounted for, and what is off loses nothing.
+// An attempt that finds no memory uses nothing up. When there is memory again, sites, slices and slabs are
+// there. Every call is accounted for, and a site that is off loses nothing.
 void passing_shortage(const std::string& crowd) {
     const SmallDisk small;
     if (!small) GTEST_SKIP() << "cannot mount";
@@ -356,7 +356,7 @@ void passing_shortage(const std::string& crowd) {
     EXPECT_EQ(std::count(all.begin(), all.end(), "no site {}"), 1);
     EXPECT_EQ(std::count(all.begin(), all.end(), "room again"), 1);
     EXPECT_GT(std::count(all.begin(), all.end(), "no ring {}"), 1);
-    EXPECT_EQ(session.get<std::uint32_t>(512), 4u) << "sites, and no entry was taken in vain";
+    EXPECT_EQ(session.get<std::uint32_t>(512), 4u) << "sites, and no entry was wasted";
     EXPECT_LT(session.get<std::uint32_t>(516) * 8, 8u * 1024) << "bytes of descriptions";
     EXPECT_LE(session.get<std::uint32_t>(520), 2u) << "slabs";
 }
@@ -469,7 +469,7 @@ TEST(Plugins, NothingOfAtraceIsLeftWhenTheyAreUnloaded) {
         EXPECT_FALSE(is_mapped("libplugin.so"));
         EXPECT_EQ(threads(), threads_before) << "it would go on in code that is gone";
         EXPECT_EQ(descriptors(), descriptors_before);
-        set_tags(0x1000);  // whoever follows wakes up
+        set_tags(0x1000);  // a follower wakes up
     }
     // A forked child does not have that thread: it has nothing to wait for.
     void* plugin = load();

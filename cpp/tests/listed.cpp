@@ -1,5 +1,5 @@
-// A program with sites of all sorts, each of which it executes: their list must be the same without running
-// it (crates/silverpoint-cli/tests/it/listed.rs). Of streams the list knows the place only.
+// A program that executes sites of all sorts. Their list must be the same without running it
+// (crates/silverpoint-cli/tests/it/listed.rs). Of streams the list knows the place only.
 #include "listed.hpp"
 
 #include <silverpoint/ostream.hpp>

@@ -1,4 +1,4 @@
-// Sites in what several files of a program share: each is there once, whoever wins.
+// Sites in what several files of a program share: each is there once, from any of them.
 #pragma once
 
 #include <silverpoint/silverpoint.hpp>

@@ -1,5 +1,5 @@
-// The section silverpoint_sites of this very program (spec/sites-section.md): what the macros put there, read
-// from its file without any of the macros' sites being executed.
+// The section silverpoint_sites of this program (spec/sites-section.md): what the macros put there. It is
+// read from the program's file, and none of the sites is executed.
 #include "listed.hpp"
 
 #include <gtest/gtest.h>

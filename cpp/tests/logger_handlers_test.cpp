@@ -181,8 +181,8 @@ TEST_F(LoggerTest, SynchronousHandlersAreCalledInTheirOrderAndTakenAway) {
     EXPECT_EQ(lines("app.log").size(), 8u);
 }
 
-// Each thread takes the hot path when the handler comes: none of what they begin to record afterwards is
-// missed, nothing is given twice, and the log has everything.
+// Each thread takes the hot path when the handler comes. The handler gets each record that begins after that,
+// and gets none twice. The log has everything.
 TEST_F(LoggerTest, ASynchronousHandlerThatComesWhileThreadsRecordMissesNothing) {
     constexpr int kThreads = 4;
     static std::vector<std::uint64_t> given[kThreads];

@@ -1,8 +1,11 @@
 // A program with a logger from its beginning to its end and beyond; run by logger_life_test.
 //
-// logger_life MODE LOG: whole (records at every moment), never (no logger is started), daemon (the logger is
-// started before and after the program becomes a daemon that closes all descriptors), bare (it starts without
-// any descriptor, standard streams too), plugin (one is loaded and unloaded while the logger runs).
+// logger_life MODE LOG. The modes:
+// - whole: records at every moment;
+// - never: no logger is started;
+// - daemon: it is started before and after the program becomes a daemon that closes all descriptors;
+// - bare: it starts without any descriptor, standard streams too;
+// - plugin: one is loaded and unloaded while the logger runs.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -51,7 +54,7 @@ void daemon(const std::string& log) {
     // Its standard output is the test's pipe, which stays open until the daemon ends.
     for (int fd = 3; fd < 1024; ++fd) close(fd);
     while (getppid() == parent) usleep(1000);
-    // Whatever takes the numbers that were closed is none of the logger's business.
+    // What gets the numbers that were closed does not concern the logger.
     for (int i = 0; i < 20; ++i) open("/dev/null", O_RDONLY);
     start(log);
     SP_INFO("child");
@@ -91,7 +94,7 @@ void plugin(const std::string& log) {
 int main(int argc, char** argv) {
     const std::string_view mode = argc > 2 ? argv[1] : "";
     if (mode == "whole") whole(argv[2]);
-    if (mode == "never") SP_INFO("nobody asks for this");
+    if (mode == "never") SP_INFO("this is not wanted");
     if (mode == "daemon") daemon(argv[2]);
     if (mode == "bare") bare(argv[2]);
     if (mode == "plugin") plugin(argv[2]);

@@ -88,7 +88,7 @@ static void plugin(const char* log) {
 int main(int argc, char** argv) {
     const char* const mode = argc > 2 ? argv[1] : "";
     if (strcmp(mode, "whole") == 0) whole(argv[2]);
-    if (strcmp(mode, "never") == 0) SP_INFO("nobody asks for this");
+    if (strcmp(mode, "never") == 0) SP_INFO("this is not wanted");
     if (strcmp(mode, "daemon") == 0) to_background(argv[2]);
     if (strcmp(mode, "bare") == 0) bare(argv[2]);
     if (strcmp(mode, "plugin") == 0) plugin(argv[2]);

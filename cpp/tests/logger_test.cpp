@@ -179,8 +179,8 @@ TEST_F(LoggerTest, AFileIsFollowed) {
     EXPECT_EQ(found[0], "five (1, 2)");
 }
 
-// What is written to standard output and standard error, both of them `to`, while `work` runs; `from` is the
-// other end, read until nobody has `to` any more.
+// What is written to standard output and standard error while `work` runs. Both are `to`. `from` is the other
+// end, read until `to` is closed everywhere.
 std::string written(int from, int to, const std::function<void()>& work) {
     std::string text;
     std::thread reader([&] {
@@ -245,7 +245,7 @@ TEST_F(LoggerTest, LinesOfTheConsoleAreWhole) {
         std::istringstream lines(text);
         for (std::string line; std::getline(lines, line);) {
             if (!line.empty() && line.back() == '\r') line.pop_back();
-            // A thread that waited is told in a line of its own.
+            // A thread that waited has a line of its own.
             if (line.find(" for room in the ring") != std::string::npos) continue;
             std::istringstream words(line);
             std::string what, number, filling, end, more;
@@ -329,7 +329,7 @@ TEST_F(LoggerTest, ForkedChildrenHaveNone) {
 
 TEST_F(LoggerTest, AFlushThatWaitsHoldsUpNobody) {
     const auto child = [] {
-        // Nobody reads what comes out: the sink stands still.
+        // The output has no reader: the sink stands still.
         int pipe_ends[2];
         if (pipe(pipe_ends) != 0 || dup2(pipe_ends[1], STDOUT_FILENO) < 0) return 1;
         if (!silverpoint::start(logger_config("info").to(sink::standard_output()))) return 2;

@@ -1,5 +1,5 @@
-// A program that cannot have a session is told: nothing that it says may look delivered and be lost. WAY is
-// how it logs.
+// A program that cannot have a session gets an error: none of its records may look delivered and be lost. WAY
+// is how it logs.
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -12,7 +12,7 @@
 #    include <silverpoint/silverpoint.hpp>
 #endif
 
-// 0: it was told so, or its line came out otherwise (glog writes it itself).
+// 0: it got the error, or its line came out otherwise (glog writes it itself).
 int main([[maybe_unused]] int argc, [[maybe_unused]] char** argv) {
 #if defined(WAY_SPDLOG)
     spdlog::error("the disk is on fire");

@@ -51,7 +51,7 @@ struct Virtual : virtual Root {
     int n = 6;
 };
 
-// Told apart by a number of their own.
+// Distinguished by a number of their own.
 struct Message {
     enum Kind { kText, kNumber, kOther } kind;
 };

@@ -414,7 +414,7 @@ TEST(Doorbell, RingsForASleepingCollectorOnly) {
     });
 }
 
-// Those that have begun do not take all memory for larger rings: whoever comes later finds a small one.
+// Those that have begun do not take all memory for larger rings: a later thread finds a small one.
 TEST(Crowd, NewThreadsFindRoomHoweverMuchTheOthersRecord) {
     // More than one slab's small rings. None is drained, and all are alive at once.
     constexpr unsigned kThreads = 560, kRecords = 600;

@@ -19,7 +19,7 @@
 
 #include "support/traced.hpp"
 
-// How long whoever makes a session is kept from it, as by a machine that has other things to do.
+// How long a thread that makes a session is delayed, as on a busy machine.
 static std::atomic<unsigned> held_up_ms{0};
 
 // Instead of the C library's: a session's files get their sizes by it.
@@ -300,7 +300,7 @@ TEST(Threads, TenThousandAtTheSameTime) {
     EXPECT_TRUE(std::adjacent_find(seen.begin(), seen.end()) == seen.end());
 }
 
-// Whoever comes too late for a new slab takes the next one, not a ring that is too small.
+// A thread that is too late for a new slab takes the next one, not a ring that is too small.
 TEST(ForkedChild, ItsThreadsThatClaimLargeRingsAtTheSameTimeCutNothing) {
     constexpr std::size_t kThreads = 16, kBytes = 200'000;
     for (int round = 0; round < 10; ++round)

@@ -543,7 +543,7 @@ TEST(QtDebugDeathTest, FatalWarnings) {
             std::exit(0);
         },
         testing::ExitedWithCode(0), "");
-    // What is no number is one; others are counted down.
+    // A text that is not a number counts as one; others are counted down.
     EXPECT_DEATH(
         {
             qputenv("QT_FATAL_CRITICALS", "yes");

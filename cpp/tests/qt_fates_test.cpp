@@ -116,7 +116,7 @@ TEST(QtFates, StreamsThatAreOffMayOutliveTheirThread) {
     static int* count = nullptr;
     count = &printed;
     const auto before = qInstallMessageHandler([](QtMsgType, auto&, auto&) { ++*count; });
-    // (Whatever is enabled everywhere, what is off is off.)
+    // (What is off is off, though everything else is enabled.)
     QLoggingCategory::setFilterRules("*=true\nfates.debug=false");
     std::vector<QDebug> held;
     for (int i = 0; i < 4; ++i) {

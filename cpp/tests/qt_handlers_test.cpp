@@ -1,5 +1,5 @@
-// Streams that are held as a QDebug, categories that change at one place, and the handlers of others: what
-// becomes of the message, in the record and in Qt's output.
+// Streams held as a QDebug, categories that change at one place, and handlers of others: the message in the
+// record and in Qt's output.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -197,7 +197,7 @@ TEST_F(QtHandlers, AHandlerThatWasTakenAwayIsNotCalled) {
     }
 }
 
-// However many there are, and whatever they call, each message comes to an end and is recorded once.
+// Each message comes to an end and is recorded once, with any number of handlers and any calls of theirs.
 template <int kNumber>
 QtMessageHandler behind = nullptr;
 template <int kNumber>

@@ -282,7 +282,7 @@ TEST_F(QtModel, AProgramThatRunsBringsRowsWhileItRecords) {
     close(go[1]);
 }
 
-// Whoever is told of new rows may set a filter: what came with them is of rows that are no more.
+// A receiver of new rows may set a filter: what came with them belongs to rows that are gone.
 TEST_F(QtModel, AFilterThatIsSetWhenRowsComeShowsNothingOfTheRowsBefore) {
     int go[2];
     ASSERT_EQ(pipe(go), 0);
@@ -343,7 +343,7 @@ TEST_F(QtModel, AFileThatLosesWhatItHadIsTold) {
     EXPECT_TRUE(model.hasChildren(model.index(2000, 0)));
 }
 
-// What was found to be damaged is said, though the filter has changed before anybody was told.
+// Damage is reported, even if the filter has changed before the report.
 TEST_F(QtModel, MessagesSurviveAChangeOfTheFilter) {
     const QString file = numbers(5000);
     namespace detail = silverpoint::qt::detail;
@@ -389,8 +389,8 @@ TEST_F(QtModel, ATipIsNoRichTextOfARecords) {
     EXPECT_FALSE(value.data(Qt::ToolTipRole).toString().contains("<img"));
 }
 
-// Values of more records than are kept: those that were opened first go, but for those of which an index is
-// kept, and come again when they are opened again.
+// Values of more records than are kept. Those that were opened first go, but for those with a kept index.
+// They come again when they are opened again.
 TEST_F(QtModel, ValuesOfAnyNumberOfRecordsCanBeSeen) {
     constexpr int many = 10'500;
     records_model model;
@@ -426,8 +426,8 @@ double resident_mib() {
     return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 20);
 }
 
-// Many more records than are kept: rows come while the loop runs, whichever is asked for is there, and memory
-// does not grow with them.
+// Many more records than are kept: rows come while the loop runs, every row can be read, and memory does not
+// grow with them.
 TEST_F(QtModel, AMillionRecordsAreCountedFetchedAndFiltered) {
     constexpr int many = 1'000'000, rare = 100'000;
     const QString file = recorded([] {

@@ -1,5 +1,5 @@
 // Code of the program's within tracepoints of Qt's kind: values of own types in Qt's containers, and
-// operators << of QDebug. Whatever leaves them, the thread goes on recording.
+// operators << of QDebug. However control leaves them, the thread goes on recording.
 #include <QDebug>
 #include <QList>
 #include <QMap>

@@ -248,7 +248,7 @@ TEST(QtIds, UuidsAndUrls) {
     EXPECT_VALUE("S", "u\"\"", QUrl());
 }
 
-// What the compiler says, whichever it is.
+// What the compiler says, with every compiler.
 enum class Hidden { Zero, Two = 2 };
 static_assert(silverpoint::detail::value_name<Hidden, 2>() == "Two");
 static_assert(silverpoint::detail::value_name<Hidden, 1>().empty());

@@ -139,7 +139,7 @@ TEST_F(QtViewer, ShowsFiltersAndTakesApartWhatAProgramRecords) {
                "connection 3 is slow: 183 ms";
     })) << window.model().index(0, records_model::message).data().toString().toStdString();
 
-    // A mistake is told beneath the line, and changes nothing.
+    // A mistake is shown beneath the line, and changes nothing.
     filter(window, "-l wrn");
     EXPECT_FALSE(window.mistake().isHidden());
     EXPECT_TRUE(window.mistake().text().startsWith("column 4: 'wrn' is no level"))

@@ -1,5 +1,5 @@
-// Threads that record and a reader that takes, on one mapping: built with ThreadSanitizer too, which sees
-// whether each byte that is read was written before, in the order that the protocol promises.
+// Threads that record and a reader, on one mapping. It is built with ThreadSanitizer too, which sees whether
+// each byte was written before it is read, in the order that the protocol promises.
 //
 // Here the reader uses the producer's own mapping, since the sanitizer tells accesses by their addresses. It
 // does not know fences, so what rests on them alone (overwriting, the doorbell) is tested but not proved
@@ -113,8 +113,8 @@ TEST(Race, EachRecordOnceWhenRingsAreWaitedFor) {
     for (std::uint64_t t = 0; t < 4; ++t) EXPECT_EQ(arrived.count.at(t), kRecords);
 }
 
-// What stood in a ring that another thread had adopted, filled and left since was taken for what had been
-// drained before: a thread's first records were gone, and nobody told.
+// Another thread had adopted a ring, filled it and left it. Its content counted as drained before: the
+// thread's first records were lost, and not counted.
 TEST(Race, WhoeverLookedBeforeAnotherHadASliceDoesNotGetIt) {
     namespace detail = silverpoint::detail;
     const unsigned shift = detail::shift_of(0);
@@ -129,7 +129,7 @@ TEST(Race, WhoeverLookedBeforeAnotherHadASliceDoesNotGetIt) {
     const std::uint64_t end = ring.committed().load() + 64;
     ring.committed().store(end);
     detail::set_ring_state(ring, detail::kRingRetired);
-    EXPECT_FALSE(detail::take_over(ring, seen)) << "its records are nobody's yet";
+    EXPECT_FALSE(detail::take_over(ring, seen)) << "its records have no owner yet";
     EXPECT_EQ(detail::adoptable_state(ring, false), detail::kRingClaiming);
     ring.consumed().store(end);
     EXPECT_TRUE(detail::take_over(ring, detail::adoptable_state(ring, false)));

@@ -1,5 +1,5 @@
-// Signals that several threads receive at once, and queues whose newest event takes in what finds no room
-// (part of signal_race_test; built with ThreadSanitizer too).
+// Signals that several threads receive at once, and queues whose newest event merges what finds no room. Part
+// of signal_race_test; built with ThreadSanitizer too.
 #include <gtest/gtest.h>
 
 #include <array>

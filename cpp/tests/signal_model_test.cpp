@@ -83,7 +83,7 @@ TEST(Model, WithoutALookAtTheReadersNameItIsTorn) {
     EXPECT_NE((all_orders<cell_scenario<hasty, true>>().error), "");
 }
 
-// The order of a latest connection and an inbox that wakes (latest_slot::run, inbox_core::drain): the reader
+// The order of a latest connection and an inbox that wakes (latest_slot::run, inbox_core::drain). The reader
 // sleeps until it is waked, and must end with the last value.
 template <bool with_barrier>
 struct wake_scenario {
@@ -185,7 +185,7 @@ struct company_scenario {
         return "";
     }
 };
-// Nobody is told that he is not alone any more.
+// No sender learns that it is not alone any more.
 struct secretive : machine {
     template <class T>
     class atomic : public machine::atomic<T> {
@@ -265,7 +265,7 @@ TEST(Model, TheOnlyReceiverIsNotCalledWhenItIsGone) {
     EXPECT_NE((all_orders<only_scenario<machine, trusting>>().error), "");
 }
 
-// Senders into a queue with room for one or two: each waits for room, the receiver sleeps until it is told.
+// Senders into a queue with room for one or two: each waits for room, the receiver sleeps until it is waked.
 template <class Machine, int senders, int each, int room = 1>
 struct queue_scenario {
     using queue = silverpoint::signaling::event_queue<int, Machine>;
@@ -280,7 +280,7 @@ struct queue_scenario {
             typename queue::result result;
             while ((result = events.push(&places[self], i)) == queue::result::full)
                 if (const auto before = events.begin_wait(true)) Machine::sleep(events.taken(), *before);
-            if (result == queue::result::first && bell.exchange(1) != 0) found = "told twice of one batch";
+            if (result == queue::result::first && bell.exchange(1) != 0) found = "waked twice for one batch";
         }
     }
     void receive() {
@@ -389,7 +389,7 @@ TEST(Model, WhatIsDroppedIsNotDelivered) {
     EXPECT_GT(got.states, 300u);
 }
 
-// Events that the newest takes in when there is no room, with a receiver that claims it meanwhile. The merge
+// Events that the newest merges when there is no room, with a receiver that claims it meanwhile. The merge
 // reads and writes in two steps: one beside a claim would lose what it adds, or add it to what is delivered.
 template <class Machine>
 struct merging_scenario {
@@ -461,11 +461,11 @@ struct silent : machine {
     static void wake(const Atomic&) {}
 };
 
-// Whoever goes to sleep, or takes the pen, does not see to it that the others have seen it.
+// A thread goes to sleep, or takes the pen, and does not make sure that the others have seen it.
 struct without_barrier : machine {
     static void heavy_barrier() { interleave::world::now->step(); }
 };
-// Whoever takes the pen does not wait for the one who is writing.
+// A thread takes the pen, and does not wait for the one that is writing.
 struct impatient : machine {
     template <class Atomic, class Value>
     static void while_equal(const Atomic&, Value) {}

@@ -229,7 +229,7 @@ TEST(Race, ADisconnectedReceiverIsNotRunning) {
             done();
         });
     EXPECT_EQ(wrong.load(), 0u);
-    // Whoever something was kept for has been told.
+    // Each receiver of a kept event has been waked.
     EXPECT_EQ(silverpoint::signaling::domain::instance().kept(), 0u);
 }
 
@@ -493,8 +493,8 @@ TEST(Race, ACallableThatDisconnectsItselfAtItsEndDoesNotWaitForItself) {
 }
 
 TEST(Race, AThreadThatHasLeftIsNotTakenForOneThatIsWaitedFor) {
-    // One disconnects, within a receiver, another's receiver. That one leaves it and disconnects the first,
-    // which may not have seen it yet and is still running.
+    // One disconnects, within a receiver, the receiver of another thread. That one leaves it and disconnects
+    // the first, which may not have seen it yet and is still running.
     for (unsigned i = 0; i < rounds(50); ++i) {
         signal<> left, right;
         connection s, t;
@@ -615,7 +615,7 @@ TEST(Poll, ALoopWithinAReceiverIsWakedForItsOwnQueueToo) {
         std::thread([&] { changed(5), other(6); }).join();
         wait_for(6);
     });
-    other(1);  // at rest within the same drain, or told and not drained again
+    other(1);  // at rest within the same drain, or waked and not drained again
     changed(2);
     EXPECT_EQ(here.drain(), 2u);
     EXPECT_EQ(got.size(), 6u);

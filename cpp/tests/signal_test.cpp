@@ -162,8 +162,8 @@ TEST(Disconnection, OfAllAndTheirReturnWithinAnEmission) {
 }
 
 TEST(Disconnection, ALongEmissionKeepsNothingOfWhatEndsMeanwhile) {
-    // As of a signal whose receiver runs a program's loop: others come and go, many more than a list has room
-    // for, and within calls of it.
+    // As of a signal whose receiver runs a program's loop. Others come and go, within calls of it, and many
+    // more than a list has room for.
     signal<int> started;
     int calls = 0;
     long most = 0;

@@ -1,5 +1,5 @@
-// A plug-in disconnects its receivers and is unloaded, while the host emits and drains: nothing of the
-// plug-in's code runs afterwards, and what is left of the connections can be used and dropped.
+// A plug-in disconnects its receivers and is unloaded, while the host emits and drains. None of the plug-in's
+// code runs afterwards. What is left of the connections can be used and dropped.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

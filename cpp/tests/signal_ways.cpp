@@ -1,6 +1,5 @@
-// The two ways of an emission: the shortest, to the only receiver of a signal, and the one of all others;
-// each within the other (part of signal_race_test; built with ThreadSanitizer too, where all take the longer
-// one).
+// The two ways of an emission, each within the other: the shortest, to the only receiver of a signal, and the
+// one of all others. Part of signal_race_test; built with ThreadSanitizer too, where all take the longer one.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -67,7 +66,7 @@ TEST(Ways, AReceiverOfTheShortestWayEndsThoseAroundIt) {
     }
 }
 
-// Whoever disconnects from another thread waits for both, however they lie within each other.
+// A disconnect from another thread waits for both, however they lie within each other.
 TEST(Ways, DisconnectionWaitsForAReceiverWithinAnother) {
     for (unsigned i = 0; i < rounds(100); ++i) {
         signal<> outer, inner;

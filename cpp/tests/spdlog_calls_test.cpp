@@ -1,5 +1,5 @@
-// What programs written for spdlog call, and in what way: in templates, with arguments of any type, with
-// sinks of their own, which are called before the logging function returns.
+// What programs written for spdlog call, and how: in templates, with arguments of any type, with sinks of
+// their own. The sinks are called before the logging function returns.
 #include <fmt/core.h>  // before spdlog's
 
 #include <silverpoint/spdlog.hpp>

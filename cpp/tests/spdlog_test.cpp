@@ -154,7 +154,7 @@ TEST_F(Spdlog, RotatingOnOpenKeepsWhatEarlierRunsWrote) {
     spdlog::sinks::rotating_file_sink_mt(path("runs.log"), 1 << 20, 0, true);
     EXPECT_EQ(fs::file_size(path("runs.log")), 0u);
     EXPECT_EQ(text("runs.1.log"), "third\n");
-    // Whatever is wrong with an argument, the file stays as it is.
+    // With any wrong argument the file stays as it is.
     std::ofstream(path("kept.log")) << "kept";
     EXPECT_THROW(spdlog::rotating_logger_mt("none", path("kept.log"), 0, 3, true), spdlog::spdlog_ex);
     EXPECT_THROW(spdlog::daily_logger_mt("none", path("kept.log"), 24, 0, true), spdlog::spdlog_ex);
@@ -220,7 +220,7 @@ TEST_F(Spdlog, TemplatesThatAreMadeWhenTheProgramRuns) {
     ASSERT_NE(found, nullptr);
     EXPECT_EQ(found->signature, "id");
     EXPECT_EQ(found->line, line);
-    // However many there are, and whatever they say.
+    // Any number of them, with any text.
     std::string expected;
     for (int i = 0; i < 200; ++i) {
         const std::string made = "text " + std::to_string(i) + " {}";
@@ -381,7 +381,7 @@ TEST_F(Spdlog, MacrosHaveLevelsThatCompileOut) {
     EXPECT_EQ(text("macros.log"), "info in 1\nwarning by call 2\nerror literal {}\n");
 }
 
-// Their lines are the logger's to write, once and whoever dies: it is not the filter that has them.
+// The logger writes their lines, once, even if the process dies. The filter does not hold them.
 TEST_F(Spdlog, AFilterRefusesSinksThatOnlyTheLoggerCanWrite) {
     spdlog::sinks::dup_filter_sink_mt filter(std::chrono::seconds(1));
     const auto rotating =
@@ -473,7 +473,7 @@ TEST_F(Spdlog, APatternThatChangesMeanwhileIsWholeInEachLine) {
     EXPECT_EQ(count, 500);
 }
 
-// Each logger has the levels of its own ways to a sink, and a line comes by one of them.
+// Each logger has the levels of its own ways to a sink, and a line takes one of them.
 TEST_F(Spdlog, LevelsOfADistSinkAreOfTheLoggersThatHaveIt) {
     const auto file = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path("shared.log"));
     const auto list = std::make_shared<ListSink<std::mutex>>();
@@ -525,7 +525,7 @@ TEST_F(Spdlog, ASinkThatAsksForLinesDoesNotWaitForItself) {
     const auto asking =
         std::make_shared<spdlog::sinks::callback_sink_mt>([&](const spdlog::details::log_msg& msg) {
             seen.push_back(ring->last_raw().size());
-            // The logger cannot be started anew here, either.
+            // The logger cannot be started again here, either.
             if (seen.size() == 1) {
                 inner->set_pattern("%v");
                 inner->info("of a sink");
@@ -611,7 +611,7 @@ TEST_F(Spdlog, APeerThatReadsNothingHoldsNobodyForLong) {
     close(server);  // what still hangs comes back
     EXPECT_TRUE(is_back);
     EXPECT_THROW(sending.get(), spdlog::spdlog_ex);
-    // The next line is refused, or counted and told when no more wait.
+    // The next line is refused, or counted and reported when no more wait.
     const auto next = [&] {
         sink.log(message("lost"));
         sink.flush();

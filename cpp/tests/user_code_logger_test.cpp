@@ -1,5 +1,5 @@
-// Ways out of what glog's and spdlog's interfaces call, and threads that are cancelled while they log, flush,
-// start or stop: each thread ends as it would without a log, and what it had logged is there.
+// Ways out of what glog's and spdlog's interfaces call. Threads that are cancelled while they log, flush,
+// start or stop. Each thread ends as it would without a log, and what it had logged is there.
 #include <pthread.h>
 
 #include <algorithm>
@@ -132,7 +132,7 @@ TEST_F(UserCode, CancelledThreadsLoseNoLine) {
     EXPECT_EQ(std::count(all.begin(), all.end(), "line 1"), made);
 }
 
-// Cancelled before: whatever it calls first is done whole, and then it ends.
+// Cancelled before: its first call is done whole, and then it ends.
 TEST_F(UserCode, AThreadThatIsCancelledStartsAndStopsWhole) {
     const auto cancelled = [](const std::function<void()>& call) {
         struct Run {

@@ -1,5 +1,5 @@
-// Code of the program's that runs within a tracepoint (spec/wire.md, section 5): values that give something
-// else each time they are asked, and ways out of one: exceptions, the end of a thread, jumps, forks, records
+// Code of the program that runs within a tracepoint (spec/wire.md, section 5). Values that give something
+// else each time they are read. Ways out of one: exceptions, the end of a thread, jumps, forks, records
 // within records, signals. A record is right, or is not there; its neighbours are whole.
 #include <pthread.h>
 #include <setjmp.h>
@@ -145,8 +145,8 @@ namespace {
 using traced::lost;
 using traced::Seen;
 
-// Records values of a kind many times, each between two records of its neighbour's: the neighbours are as
-// they were made, each of the kind is whole, and whatever is missing is counted.
+// Records values of a kind many times, each between two records of its neighbour. The neighbours are as they
+// were made, each of the kind is whole, and each missing one is counted.
 template <class... Ts>
 void expect_whole(const char* what, const Ts&... values) {
     SCOPED_TRACE(what);
@@ -472,8 +472,8 @@ TEST(Signals, RecordWhileOthersAreMade) {
               static_cast<std::uint64_t>(made + signals));
 }
 
-// A handler that jumps out of whatever it has interrupted, many times: the thread goes on recording in its
-// own ring, and every record is whole.
+// A handler that jumps out of what it has interrupted, many times. The thread goes on recording in its own
+// ring, and every record is whole.
 TEST(Signals, JumpOutOfRecords) {
     traced::take();
     struct sigaction act = {}, old = {};
@@ -496,7 +496,7 @@ TEST(Signals, JumpOutOfRecords) {
     sigaction(SIGALRM, &old, nullptr);
     EXPECT_GE(jumps, 300);
     traced::take();
-    // Whatever was left behind is taken back within a few records.
+    // What was left behind is taken back within a few records.
     for (int k = 0; k < 40; ++k) SP_INFO("last {}", k);
     const std::vector<Seen> all = traced::take();
     // (The first ones may be in the ring of a lane that was busy.)

@@ -226,7 +226,7 @@ TEST(Held, MetadataInContainersIsThere) {
     EXPECT_EQ(piece(std::vector{Picoseconds(5)}), "\x9F" + said("unit=ps") + "\x05\xFF");
     using Thirds = std::chrono::duration<int, std::ratio<1, 30'000'000'000>>;
     EXPECT_EQ(piece(Thirds(3)), said("unit=[1/30000000000]s") + "\x03");
-    // What is no UTF-8 is stored as such.
+    // Invalid UTF-8 is stored as such.
     EXPECT_EQ(piece(std::pair(1, SP_UNIT(2, "\xB5s"))), "\x9F\x01" + said("unit=\uFFFDs") + "\x02\xFF");
 }
 

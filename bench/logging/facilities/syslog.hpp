@@ -1,6 +1,6 @@
 // facility: syslog
-// how: syslog(3) of the C library; behind a /dev/log that only the driver sees, a process that writes each
-// message to a file and does nothing else; its CPU time counts
+// how: syslog(3) of the C library. A process behind a /dev/log of the driver's own writes each message to a
+// file, and does nothing else. Its CPU time counts
 // asks: namespace
 // in: s4 cases
 #include <fcntl.h>

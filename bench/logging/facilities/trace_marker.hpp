@@ -1,6 +1,6 @@
 // facility: trace_marker
-// how: snprintf and one write to the kernel's trace_marker, into a buffer of its own with room for all, which
-// is read out at the end (trace_pipe)
+// how: snprintf and one write to the kernel's trace_marker. The buffer is its own, has room for all, and is
+// read at the end (trace_pipe)
 // asks: tracefs
 // off: the kernel has no levels
 // in: s4 cases

@@ -99,8 +99,8 @@ def is_common(kind, combination):
     if align and zero:
         return False
     if kind in ("float", "double"):
-        # The standard: no 0x before hexadecimal digits (printf's are below); infinities at the right like all numbers, and filled with zeros
-        # when that is the fill; a point, and no more, after the zero of "#.0".
+        # The standard: no 0x before hexadecimal digits (printf's are below). Infinities stand at the right like all numbers, filled with zeros
+        # when that is the fill. After the zero of "#.0" there is a point, and no more.
         return align != "0^" and conversion not in ("a", "A") and (align or not width) and not (alternate and conversion in ("", "g", "G"))
     # The standard: the precision of text counts columns, of which some characters take two. (One of 10 leaves all texts that have such.)
     return kind != "std::string" or precision in ("", ".10")
@@ -140,7 +140,7 @@ def main():
         for spec in braces(kind):
             before, after = RANDOM.choice([("", ""), ("<", ">"), ("{{", "}} and more")])
             template = before + ("{:" + spec + "}" if spec or not after else "{}") + after
-            # In Rust a precision of floats counts decimals, whatever else is said.
+            # In Rust a precision of floats counts decimals in every format.
             if kind in RUST and not (kind in ("float", "double") and "." in spec and spec[-1].isdigit()):
                 rust[kind].append((len(cases), template.replace("\\u00b7", "·")))
             cases.append(f'    for (const auto& value : {identifier(kind)}) {{\n'

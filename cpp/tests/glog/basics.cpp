@@ -100,7 +100,7 @@ static std::ostream& operator<<(std::ostream& out, const Indented& of) {
     for (long i = 0; i < indent::of(out); ++i) out << '.';
     return out << of.value;
 }
-// Changes the stream for whatever follows.
+// Changes the stream for all that follows.
 struct Loud {
     int value;
 };

@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
     LOG(INFO) << "begins";
     LOG(WARNING) << "warns";
     if (what == "at-once" || what == "twice") {
-        // What is written at once is in the files, whatever comes next.
+        // What is written at once is in the files, even if the program ends next.
         if (what == "twice") google::InstallFailureSignalHandler();
         LOG(ERROR) << "fails";
         raise(SIGSEGV);

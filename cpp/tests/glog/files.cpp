@@ -25,7 +25,7 @@
 // run: static GLOG_log_dir=.
 // run: directories GLOG_log_dir=elsewhere
 // run: mail GLOG_log_dir=.
-// What cannot be made is said by the thread that writes.
+// The thread that writes reports what cannot be made.
 // unordered: nowhere
 // unordered: directories
 // Messages of glog's own, at places of its own.

@@ -28,7 +28,7 @@ Task job(int id) {
     SP_CONTEXT("id", id);
     SP_INFO("{} {}", id, co_await Ready<int>{1});
     SP_INFO("{} {}", SP_HEX(co_await Ready<int>{255}), SP_UNIT(co_await Ready<int>{1}, "ms"));
-    // (Of a temporary with a destructor g++ 12 makes two, whoever writes such an expression.)
+    // (Of a temporary with a destructor g++ 12 makes two, in every such expression.)
     SP_INFO << "begin" << co_await Ready<double>{0.5};
     SP_INFOF("%d", co_await Ready<int>{1});
     SP_EVENT("event", co_await Ready<int>{1});

@@ -1,5 +1,5 @@
 // Names of one letter that a system's header, or a program's, may have made macros of before ours is read. (T
-// is nobody's.)
+// is not in use.)
 #include <complex.h>
 #define A 1
 #define B 1

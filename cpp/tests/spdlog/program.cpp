@@ -284,7 +284,7 @@ void kept(const std::string& directory) {
         out << std::string(msg.logger_name.data(), msg.logger_name.size()) << ' '
             << static_cast<int>(msg.level) << ' ' << std::string(msg.payload.data(), msg.payload.size())
             << '\n';
-    // What is no record any more, by all flags whose text is known.
+    // A record that is gone, by all flags whose text is known.
     std::time_t some = 1700000000;
     spdlog::details::log_msg made(spdlog::log_clock::from_time_t(some) + std::chrono::microseconds(7008),
                                   spdlog::source_loc{"/a/b/file.cpp", 17, "function"}, "name",

@@ -1,14 +1,14 @@
 // Runs a few threads' steps in every order that a machine with store buffers (x86) can bring about.
 //
 // The code under test takes its atomics from `interleave::machine`. Each operation on one is a step. Plain
-// stores go into the thread's buffer and reach memory some steps later, in order; sequentially consistent
-// ones and exchanges empty the buffer first; a heavy barrier empties those of all. An access to protected
-// data has a beginning and an end, between which others may run: two that overlap, one of them writing, are
-// an error, and so is a state in which nobody can go on.
+// stores go into the thread's buffer and reach memory some steps later, in order. Sequentially consistent
+// ones and exchanges empty the buffer first. A heavy barrier empties the buffers of all threads. An access to
+// protected data has a beginning and an end, between which others may run. Two that overlap, one of them
+// writing, are an error. A state in which no thread can go on is another.
 //
-// Each order is a run from the beginning, by a recorded path of choices (depth first). A state that has been
-// seen is not gone on from: memory, buffers, and of each thread a hash of all that it has read, which
-// determines what it does.
+// Each order is a run from the beginning, by a recorded path of choices (depth first). A run ends at a
+// state that has been seen: memory, buffers, and of each thread a hash of all that it has read. The hash
+// determines what the thread does.
 #pragma once
 
 #include <ucontext.h>
@@ -294,8 +294,8 @@ struct result {
     std::size_t states = 0;
 };
 
-/// All orders of the threads of a scenario: `make()` makes one anew, with `std::vector<std::function<void()>>
-/// threads()`, and `std::string wrong()`, called when all have ended.
+/// All orders of the threads of a scenario. `make()` makes a new one, with
+/// `std::vector<std::function<void()>> threads()`, and `std::string wrong()`, called when all have ended.
 template <class Make>
 result explore(Make&& make) {
     result all;

@@ -25,7 +25,7 @@ std::string make_root() {
     std::exit(2);
 }
 
-// Tests that are run one by one, or by nobody here: those of the environment, whatever else is asked for.
+// Tests that run one by one, or not here: the environment names them, and they count beside every filter.
 void leave_out() {
     for (const char* name : {"SILVERPOINT_TEST_WITHOUT", "GTEST_FILTER"}) {
         const char* value = std::getenv(name);

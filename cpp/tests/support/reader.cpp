@@ -32,7 +32,7 @@ void copy_data(const Ring& ring, std::uint64_t begin, std::uint64_t end, char* o
         std::memcpy(out + (at - begin), ring.base + 256 + at % capacity, 8);
 }
 // What an owner overwrites meanwhile comes out torn, and is found out by `oldest` afterwards: a race that
-// is meant, and not to be reported.
+// is intended, and not to be reported.
 __attribute__((noinline, no_sanitize("thread"))) void copy_racing(const Ring& ring, std::uint64_t begin,
                                                                   std::uint64_t end, char* out) {
     const std::uint32_t capacity = ring.capacity();
@@ -230,7 +230,7 @@ std::vector<Record> Session::drain() {
         ring.store<std::uint64_t>(128, end);
         Told& told = told_[ring.base];
         if (told.stream != ring.stream()) {
-            // The stream before has ended with its losses told: its counters began anew.
+            // The stream before has ended with its losses reported: its counters began again.
             for (unsigned cause = 0; cause < 8; ++cause) ended_[cause] += told.losses[cause];
             told = {ring.stream(), {}};
         }

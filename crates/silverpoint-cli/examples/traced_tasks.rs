@@ -64,7 +64,7 @@ fn main() {
         for task in tasks {
             task.await.expect("it ends");
         }
-        info!(parent: &starting, "told of another");
+        info!(parent: &starting, "names another");
     });
     println!("done");
 }

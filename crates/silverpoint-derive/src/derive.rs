@@ -53,7 +53,7 @@ impl Owner<'_> {
             Some(field) => Err(Error::new_spanned(
                 field.kind,
                 format!(
-                    "`{0}` contains itself, so that its signature would have no end; `#[trace(recursive)]` on `{0}` records its values as items that carry their types, down to a depth of 8",
+                    "`{0}` contains itself: its signature would have no end. `#[trace(recursive)]` on `{0}` records its values as items that carry their types, down to a depth of 8",
                     self.ident
                 ),
             )),

@@ -337,7 +337,7 @@ fn main() {
             warn!("three\nlines");
             error!(code = 4, "four");
             drop(logger);
-            error!("five: nobody listens any more");
+            error!("five: without a listener");
         }
         // Starts and stops several times; on request keeps the first process's files busy for a while.
         [file, "again", rounds] => {

@@ -96,7 +96,7 @@ impl fmt::Display for LoggerError {
             Self::StillEnding(path) => {
                 write!(
                     f,
-                    "{}: another logger of this process writes this log, or one that was stopped has not ended yet; give it another file, or try again later",
+                    "{}: another logger of this process writes this log, or has not ended yet. Give this one another file, or try again later",
                     path.display()
                 )
             }

@@ -84,7 +84,7 @@ fn tasks_are_one_trace_each_in_otlp() {
             "native inside" => "fetch",
             "in a step" => "step",
             "native deep inside" => "whole",
-            "told of another span.parent=1" | "told of another" => "starting",
+            "names another span.parent=1" | "names another" => "starting",
             _ => continue,
         };
         let span = by_id.get(&text(&log, "spanId")).unwrap_or_else(|| panic!("{log} is of no span"));
