@@ -75,6 +75,24 @@ T load(const T& value) {
     return __atomic_load_n(&value, __ATOMIC_RELAXED);
 }
 
+// Bytes for fill_stack.
+inline std::size_t stack_size(const Given& given) { return 16 * (given.event->event_class.count + 1); }
+
+// Functions of their own: so an event without a filter needs little of a signal handler's stack.
+[[gnu::noinline]] inline bool passes(const Event* event, const Given& given, ProbeContext& probe) {
+    auto* const stack = static_cast<char*>(__builtin_alloca(stack_size(given)));
+    fill_stack(given, stack);
+    return event->run_filter(event, stack, &probe, nullptr) == 0;
+}
+[[gnu::noinline]] inline void notify(const Event* event, const Given& given, ProbeContext& probe) {
+    const auto* const notifier = static_cast<const Notifier*>(event->child);
+    NotificationContext context;
+    context.eval_capture = load(notifier->eval_capture);
+    auto* const stack = static_cast<char*>(__builtin_alloca(stack_size(given)));
+    if (context.eval_capture != 0) fill_stack(given, stack);
+    notifier->send(notifier, stack, &probe, &context);
+}
+
 // LTTng calls it for each of its events that is enabled and has this tracepoint.
 inline void write_one(const Event* event, const Given* given) {
     if (event->type == EventType::kRecorder) {
@@ -84,13 +102,7 @@ inline void write_one(const Event* event, const Given* given) {
     if (load(event->enabled) == 0) return;
     ProbeContext probe;
     probe.caller = given->caller;
-    char stack[16 * FieldList::kMost];  // written only if it is needed
-    bool is_filled = false;
-    if (load(event->eval_filter) != 0) {
-        fill_stack(*given, stack);
-        is_filled = true;
-        if (event->run_filter(event, stack, &probe, nullptr) != 0) return;
-    }
+    if (load(event->eval_filter) != 0 && !passes(event, *given, probe)) return;
     if (event->type == EventType::kRecorder) {
         auto* const recorder = static_cast<Recorder*>(event->child);
         const BufferOps& ops = *recorder->buffer->ops;
@@ -102,11 +114,7 @@ inline void write_one(const Event* event, const Given* given) {
         ops.write(&ring, given->bytes, given->size, 1);
         ops.commit(&ring);
     } else if (event->type == EventType::kNotifier) {
-        const auto* const notifier = static_cast<const Notifier*>(event->child);
-        NotificationContext context;
-        context.eval_capture = load(notifier->eval_capture);
-        if (!is_filled && context.eval_capture != 0) fill_stack(*given, stack);
-        notifier->send(notifier, stack, &probe, &context);
+        notify(event, *given, probe);
     }
 }
 

@@ -36,8 +36,8 @@ pub struct Args {
     /// of the run, and wait until that is done
     #[arg(long, conflicts_with = "directives")]
     dump: bool,
-    /// Feed a system tracer, too, or no longer; the sites follow at their next executions
-    #[arg(long, value_name = "lttng=on|off", value_parser = probe, conflicts_with = "dump")]
+    /// A system tracer that tracepoints feed, too, or no longer: lttng=on, lttng=off. Sites follow at their next executions
+    #[arg(long, value_name = "TRACER", value_parser = probe, conflicts_with = "dump")]
     probe: Option<u32>,
 }
 

@@ -224,6 +224,19 @@ fn a_tracepoint_in_malloc_does_not_recur() {
     check(&scratch, &[&"allocs", &program("allocs.cpp")]);
 }
 
+/// The program answers all the time; what a session has is complete.
+#[test]
+fn daemons_come_and_go() {
+    let Some(scratch) = prepared() else { return };
+    check(&scratch, &[&"daemons", &example("shop")]);
+}
+
+#[test]
+fn one_of_ten_thousand_events_is_enabled_and_then_all() {
+    let Some(scratch) = prepared() else { return };
+    check(&scratch, &[&"many", &program("many.cpp")]);
+}
+
 /// Names of fields and values as JSON, which no daemon is needed for.
 #[test]
 fn names_and_json_are_right() {
@@ -300,4 +313,42 @@ fn an_unsuitable_lttng_is_one_message() {
     };
     // A child that is forked before that opens LTTng itself.
     assert!((1..=2).contains(&lines.len()) && lines.iter().all(is_right), "{lines:?}");
+}
+
+/// A library of LTTng with this soname that has nothing.
+fn stub(soname: &str) -> PathBuf {
+    built(soname, "gcc", &["-shared", "-x", "c", "/dev/null", &format!("-Wl,-soname,{soname}")])
+}
+
+/// 2.12's, and one that lacks what is needed: the message says which versions are suitable, and the program runs.
+#[test]
+fn other_versions_of_lttng_are_refused() {
+    let scratch = Scratch::new();
+    let folder = scratch.path("libraries");
+    std::fs::create_dir(&folder).unwrap();
+    let file = folder.join("liblttng-ust.so.1");
+    let said = |preloaded: Option<&Path>| {
+        let mut command = scratch.command("sh", ["-c", "echo | LD_PRELOAD=$1 $0"]);
+        command.arg(program("family.cpp")).args(preloaded);
+        command.env("SILVERPOINT_PROBES", "lttng").env("SILVERPOINT_LTTNG_LIBRARY", library());
+        let ended = end(command.env("LD_LIBRARY_PATH", &folder));
+        assert_eq!(ended.code(), Some(0), "{ended:?}");
+        let first = ended.err.lines().next().expect("a message").to_owned();
+        assert!(ended.err.lines().all(|line| line == first), "{ended:?}");
+        first
+    };
+    std::fs::copy(stub("liblttng-ust.so.1"), &file).unwrap();
+    assert_eq!(
+        said(None),
+        "silverpoint: SILVERPOINT_PROBES=lttng: LTTng gets no events: liblttng-ust.so.1 has no function lttng_ust_probe_register; versions 2.13 and \
+         later have it"
+    );
+    std::fs::write(&file, "no library").unwrap();
+    let old = said(Some(&stub("liblttng-ust.so.0")));
+    assert!(
+        old.ends_with(
+            " (liblttng-ust.so.0 is loaded, which is older than 2.13); install liblttng-ust 2.13 or later (Debian: liblttng-ust1)"
+        ),
+        "{old}"
+    );
 }

@@ -6,6 +6,8 @@
     check.py busy PROGRAM                         it ends, though it forks while its events are made
     check.py allocs PROGRAM                       its malloc has a tracepoint: each call in the program is an event
     check.py scopes SILVERPOINT PROGRAM …         fields of contexts are contexts of LTTng, in filters, too
+    check.py daemons PROGRAM                      no daemon, one that is killed, another; sessions that are stopped
+    check.py many PROGRAM                         ten thousand events, enabled while it runs
     check.py switched SILVERPOINT PROGRAM …       each is asked to feed LTTng while it runs, and no longer to
     check.py page SCRIPT                          what the guide's page says
 
@@ -281,49 +283,124 @@ def switched(silverpoint, *programs):
     print("on and off")
 
 
-def switched_once(silverpoint, program):
-    """A program that was started without LTTng feeds it from `on` to `off`. It records for each line of input, and answers."""
-    environment = {name: value for name, value in os.environ.items() if name != "SILVERPOINT_PROBES"}
-    process = subprocess.Popen([program, "ticks"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True)
+class Program:
+    """A program that does something for each line of input, and answers."""
 
-    def tick():
-        process.stdin.write("\n")
-        process.stdin.flush()
-        assert process.stdout.readline() == "done\n"
+    def __init__(self, *command, **variables):
+        environment = {name: value for name, value in os.environ.items() if name != "SILVERPOINT_PROBES"}
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment | variables, text=True)
+
+    def answer(self):
+        assert self.process.stdout.readline() == "done\n"
+
+    def tick(self, times=1):
+        for _ in range(times):
+            self.process.stdin.write("\n")
+            self.process.stdin.flush()
+            self.answer()
+
+    def tick_until(self, what, done):
+        def ticked():
+            self.tick()
+            return done()
+
+        wait(what, ticked)
+
+    def end(self):
+        self.process.stdin.close()
+        assert self.process.wait(PATIENCE) == 0, self.process.returncode
+
+
+def record(name, pattern, *words):
+    """A session that has begun."""
+    lttng("create", name, f"--output={os.getcwd()}/{name}")
+    lttng("enable-channel", "--userspace", f"--session={name}", "--subbuf-size=4M", "all")
+    lttng("enable-event", "--userspace", f"--session={name}", "--channel=all", pattern, *words)
+    lttng("start", name)
+
+
+def switched_once(silverpoint, program):
+    """A program that was started without LTTng feeds it from `on` to `off`."""
 
     def probe(state):
-        subprocess.run([silverpoint, "ctl", str(process.pid), "--probe", f"lttng={state}"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([silverpoint, "ctl", str(running.process.pid), "--probe", f"lttng={state}"], check=True, stdout=subprocess.DEVNULL)
 
+    running = Program(program, "ticks")
     with Daemon():
-        lttng("create", "one", f"--output={os.getcwd()}/trace")
-        lttng("enable-event", "--userspace", "shop:tick")
-        lttng("start")
-        tick()
-        assert "liblttng" not in open(f"/proc/{process.pid}/maps").read()
+        record("trace", "shop:tick")
+        running.tick()
+        assert "liblttng" not in open(f"/proc/{running.process.pid}/maps").read()
         counts = []
         for _ in range(2):
             probe("on")
-
-            def fed():
-                tick()
-                return "shop:tick" in listed()
-
-            wait("shop:tick", fed)
+            running.tick_until("shop:tick", lambda: "shop:tick" in listed())
             lttng("stop")
             before = len(events("trace"))
             lttng("start")
-            for _ in range(10):
-                tick()
+            running.tick(10)
             probe("off")
-            for _ in range(10):
-                tick()
+            running.tick(10)
             lttng("stop")
             counts.append(len(events("trace")) - before)
             lttng("start")
-        process.stdin.close()
-        assert process.wait(PATIENCE) == 0
+        running.end()
         lttng("destroy")
     assert counts == [10, 10], counts
+
+
+def daemons(program):
+    """No daemon when it starts; two sessions, one of which is stopped meanwhile; a daemon that is killed; another one."""
+    running = Program(program, "ticks", SILVERPOINT_PROBES="lttng")
+    running.tick(10)
+    with Daemon() as first:
+        running.tick_until("shop:tick", lambda: "shop:tick" in listed())
+        record("one", "shop:tick")
+        record("two", "shop:t*")
+        running.tick(10)
+        lttng("stop", "one")
+        running.tick(10)
+        lttng("start", "one")
+        running.tick(10)
+        for name in ("one", "two"):
+            lttng("stop", name)
+        assert [len(events(name)) for name in ("one", "two")] == [20, 30]
+        for name in ("one", "two"):
+            lttng("start", name)
+        first.process.kill()
+        first.process.wait(PATIENCE)
+        running.tick(1000)
+    with Daemon():
+        running.tick_until("shop:tick", lambda: "shop:tick" in listed())
+        record("three", "shop:tick")
+        running.tick(10)
+        lttng("stop")
+        assert len(events("three")) == 10
+        lttng("destroy")
+    running.end()
+    print("all events of all sessions")
+
+
+def many(program):
+    """Ten thousand events; one is enabled, then all, while it runs."""
+    running = Program(program, SILVERPOINT_PROBES="lttng")
+    running.answer()
+    with Daemon():
+        running.tick_until("the last event", lambda: len([name for name in listed() if name.startswith("shop:")]) == 10001)
+        record("trace", "shop:many7777")
+        running.tick(10)
+        lttng("enable-event", "--userspace", "--channel=all", "shop:signal")
+        running.tick(10)
+        lttng("stop")
+        found = events("trace")
+        assert [name for name, _ in found].count("many7777") == 20 and len(found) == 30, len(found)
+        lttng("enable-event", "--userspace", "--channel=all", "shop:many*")
+        lttng("start")
+        running.tick()
+        lttng("stop")
+        assert len({name for name, _ in events("trace")}) == 10001
+        lttng("destroy")
+    running.end()
+    print("all of ten thousand")
 
 
 # With and without what wraps fork.
@@ -395,7 +472,7 @@ def in_own_namespace():
 def main():
     in_own_namespace()
     os.environ["LTTNG_HOME"] = os.environ["HOME"] = os.getcwd()
-    {"fields": fields, "alone": alone, "fork": fork, "busy": busy, "allocs": allocs, "page": page, "switched": switched, "scopes": scopes}[sys.argv[1]](*sys.argv[2:])
+    {"fields": fields, "alone": alone, "fork": fork, "busy": busy, "allocs": allocs, "page": page, "switched": switched, "scopes": scopes, "daemons": daemons, "many": many}[sys.argv[1]](*sys.argv[2:])
 
 
 if __name__ == "__main__":
