@@ -2,5 +2,6 @@
 # without a change of the source (docs/qt.md). The target links Qt 6 itself.
 function(silverpoint_capture_qt target)
     target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include silverpoint/qt/debug.hpp>")
-    target_link_libraries(${target} PRIVATE silverpoint::silverpoint)
+    # (Not target_link_libraries: a target may have its own calls without keywords.)
+    set_property(TARGET ${target} APPEND PROPERTY LINK_LIBRARIES silverpoint::silverpoint)
 endfunction()

@@ -9,6 +9,18 @@
 
 #include "silverpoint.hpp"
 
+// The site of a tracepoint if it is on, else null. `names`: those of its arguments.
+#define SP_TRACEGEN_SITE(level, names, name) SP_DETAIL_ON(level, kEvent, names, name)
+
+// Records with the site that the overload of a tracepoint's function gives.
+#define SP_TRACEGEN_RECORD(function, name, ...)                                                          \
+    do {                                                                                                 \
+        if (void* const sp_site_ = function(::silverpoint::tracegen::asked))                             \
+            ::silverpoint::detail::record_given(::silverpoint::detail::stream_site(sp_site_).site,       \
+                                                ::silverpoint::detail::Kind::kEvent, name, #__VA_ARGS__, \
+                                                SP_DETAIL_GIVEN(__VA_ARGS__));                           \
+    } while (false)
+
 namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 namespace tracegen {
@@ -19,12 +31,18 @@ struct Label {
     std::string_view name;
 };
 
+// The argument of the overload that gives a tracepoint's site, or null if it is off. No value of a program
+// converts to it.
+struct Asked {};
+inline constinit Asked asked{};
+
 // Whether a value can be recorded: by its type, or by a description of it that comes before.
 template <class T>
 concept Recordable = detail::Recordable<std::remove_cvref_t<T>>;
 
-// A value of T: an enumeration, QFlags of one, or an integer. It is recorded with the labels of a table:
-// `Labels::all`, an array of Label, with `name` of the enumeration, and `is_flags`.
+// A value of T: an enumeration, QFlags of one, or an integer. It is recorded with the labels of a table.
+// `Labels::all` is an array of Label, `name` that of the enumeration. `is_unsigned`: a value is beyond long
+// long.
 template <class T, class Labels>
 struct Labelled {
     T value;
@@ -67,7 +85,10 @@ struct LabelledAs<T> {
 template <class Labels>
 constexpr void sign_table(Signer& out) {
     for (const tracegen::Label& one : Labels::all) {
-        out.integer(one.value);
+        if constexpr (Labels::is_unsigned)
+            out.number(static_cast<std::size_t>(one.value));
+        else
+            out.integer(one.value);
         out.add('=');
         out.name(one.name);
         out.add(',');

@@ -28,7 +28,7 @@ pub struct Args {
     /// Write a Rust module instead of a C++ header
     #[arg(long)]
     rust: bool,
-    /// Of sources only the tracepoints of this provider
+    /// Read only this provider's tracepoints from sources
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
     /// Search here for included headers that define an enumeration whose values are AUTO
@@ -40,6 +40,9 @@ pub struct Args {
     /// Replace the output if it exists
     #[arg(long)]
     force: bool,
+    /// Write the names of all files that were read here, as a rule of make whose target is the output
+    #[arg(long, value_name = "FILE", requires = "output")]
+    depfile: Option<PathBuf>,
 }
 
 /// Larger files are refused: definitions are written by people.
@@ -53,7 +56,7 @@ pub fn run(args: Args) -> Outcome {
     }
     let inputs: Vec<Input<'_>> =
         args.definitions.iter().zip(&texts).map(|(path, text)| Input { path, text }).collect();
-    let mut headers = Included { inputs: &inputs, directories: &args.include };
+    let mut headers = Included { inputs: &inputs, directories: &args.include, read: Vec::new() };
     let name = args.output.as_deref().and_then(Path::file_name).unwrap_or("standard output".as_ref());
     let written = read(&inputs, args.provider.as_deref(), &mut headers).and_then(|model| {
         let text =
@@ -69,12 +72,16 @@ pub fn run(args: Args) -> Outcome {
             return Ok(Exit::Failure);
         }
     };
-    refuse_nothing(&args, &model)?;
+    refuse_empty(&args, &model)?;
     match &args.output {
         Some(path) => {
             let mut file = NewFile::create(path, &args.definitions, args.force)?;
             file.write_all(text.as_bytes()).map_err(at(path.display()))?;
             file.finish().map_err(at(path.display()))?;
+            if let Some(depfile) = &args.depfile {
+                let files = args.definitions.iter().chain(&headers.read);
+                std::fs::write(depfile, rule(path, files)).map_err(at(depfile.display()))?;
+            }
         }
         None => {
             let mut out = Output::new();
@@ -86,12 +93,29 @@ pub fn run(args: Args) -> Outcome {
 }
 
 /// A header without tracepoints is a mistake in the command, or in a provider's name.
-fn refuse_nothing(args: &Args, model: &Model) -> Result<(), Failed> {
+fn refuse_empty(args: &Args, model: &Model) -> Result<(), Failed> {
     if !model.points.is_empty() || !model.enumerations.is_empty() {
         return Ok(());
     }
     let of = args.provider.as_ref().map(|name| format!(" of the provider {name}")).unwrap_or_default();
     Err(failure(format!("{}: it defines no tracepoint{of}", args.definitions[0].display())))
+}
+
+/// `output: file file`, as make and ninja read it.
+fn rule<'p>(output: &Path, files: impl Iterator<Item = &'p PathBuf>) -> String {
+    let name = |path: &Path| {
+        let mut name = String::new();
+        for character in path.to_string_lossy().chars() {
+            match character {
+                ' ' | '#' => name.extend(['\\', character]),
+                '$' => name.push_str("$$"),
+                other => name.push(other),
+            }
+        }
+        name
+    };
+    let files: String = files.map(|path| format!(" \\\n  {}", name(path))).collect();
+    format!("{}:{files}\n", name(output))
 }
 
 fn content(path: &Path) -> std::io::Result<String> {
@@ -108,6 +132,8 @@ fn content(path: &Path) -> std::io::Result<String> {
 struct Included<'a> {
     inputs: &'a [Input<'a>],
     directories: &'a [PathBuf],
+    /// The headers that were read.
+    read: Vec<PathBuf>,
 }
 
 impl Included<'_> {
@@ -123,6 +149,14 @@ impl Included<'_> {
 
 impl Headers for Included<'_> {
     fn each(&mut self, look: &mut dyn FnMut(&str) -> bool) {
+        let mut read = Vec::new();
+        self.look_at_each(look, &mut read);
+        self.read = read;
+    }
+}
+
+impl Included<'_> {
+    fn look_at_each(&self, look: &mut dyn FnMut(&str) -> bool, read: &mut Vec<PathBuf>) {
         let mut seen = HashSet::new();
         let mut waiting = VecDeque::new();
         let mut follow = |text: &str, from: &Path| {
@@ -144,8 +178,9 @@ impl Headers for Included<'_> {
             if count > Self::MOST {
                 return;
             }
-            // One that cannot be read is as one that is not there.
+            // Unreadable headers are skipped.
             let Ok(text) = content(&path) else { continue };
+            read.push(path.clone());
             if look(&text) {
                 return;
             }
@@ -167,7 +202,15 @@ fn includes(text: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::includes;
+    use std::path::{Path, PathBuf};
+
+    use super::{includes, rule};
+
+    #[test]
+    fn a_rule_of_make_names_the_files() {
+        let files = [PathBuf::from("a b.h"), PathBuf::from("c$#.h")];
+        assert_eq!(rule(Path::new("out.h"), files.iter()), "out.h: \\\n  a\\ b.h \\\n  c$$\\#.h\n");
+    }
 
     #[test]
     fn includes_are_found_in_lines_and_in_texts() {

@@ -19,7 +19,7 @@ pub fn header(model: &Model, name: &str) -> String {
         }
     }
     out.line(format_args!(
-        "// Tracepoints of {}. Made by `silverpoint tracegen`; changes get lost.",
+        "// Tracepoints of {}. Made by `silverpoint tracegen`; do not edit.",
         providers.join(", ")
     ));
     out.line("#pragma once\n");
@@ -161,7 +161,15 @@ fn parameter(model: &Model, shape: &Shape) -> String {
         Shape::Scalar(scalar) => scalar_name(*scalar).to_owned(),
         Shape::Text => "std::string_view".to_owned(),
         Shape::Bytes => "std::span<const std::byte>".to_owned(),
-        Shape::Sequence(inner) => format!("std::span<const {}>", parameter(model, inner)),
+        Shape::Sequence(inner) => {
+            let element = parameter(model, inner);
+            // `const` before a pointer would mean what it points to.
+            if element.ends_with('*') {
+                format!("std::span<{element}const>")
+            } else {
+                format!("std::span<const {element}>")
+            }
+        }
         Shape::Optional(inner) => format!("std::optional<{}>", parameter(model, inner)),
         Shape::Enumeration(index) => {
             model.enumerations.get(*index).map_or_else(String::new, |one| one.name.clone())
@@ -250,7 +258,7 @@ impl Out<'_> {
     fn enumeration(&mut self, one: &Enumeration) {
         let name = &one.name;
         self.line(format_args!("enum class {name} : {} {{", scalar_name(one.scalar())));
-        for label in &one.labels {
+        for label in one.labels.iter().chain(&one.aliases) {
             self.line(format_args!("    {} = {},", label.name, value(label.value)));
         }
         self.line("};\n");
@@ -267,6 +275,8 @@ impl Out<'_> {
         let whole = if one.is_own { format!("{}::{}", one.namespace, one.name) } else { one.name.clone() };
         self.line(format_args!("    static constexpr std::string_view name = {};", quoted(&whole)));
         self.line(format_args!("    static constexpr bool is_flags = {};", one.is_flags));
+        let is_beyond = one.labels.iter().any(|label| label.value > i64::MAX.into());
+        self.line(format_args!("    static constexpr bool is_unsigned = {is_beyond};"));
         self.line("    static constexpr silverpoint::tracegen::Label all[] = {");
         for label in &one.labels {
             // The 64 bits of the value.
@@ -282,29 +292,52 @@ impl Out<'_> {
             point.arguments.iter().map(|argument| given(model, point, argument)).collect();
         let parameters = given.iter().map(|one| &*one.parameter).collect::<Vec<_>>().join(", ");
         let names: Vec<&str> = point.arguments.iter().map(|one| &*one.name).collect();
-        self.line(format_args!("inline void trace_{name}({parameters}) {{"));
+        // The one site. An overload gives it, so that its function has the name of the tracepoint.
+        self.line(format_args!(
+            "[[gnu::always_inline]] inline void *trace_{name}(silverpoint::tracegen::Asked &) {{"
+        ));
         self.line(format_args!("    SP_CATEGORY({})", quoted(&point.provider)));
-        for one in given.iter().filter(|one| !one.before.is_empty()) {
-            self.line(format_args!("    {}", one.before));
-        }
+        let site = format!(
+            "return SP_TRACEGEN_SITE({}, {}, {});",
+            point.level.name(),
+            quoted(&names.join(", ")),
+            quoted(name)
+        );
+        self.at(&point.place, &site);
+        self.line("}");
+        self.line(format_args!("inline void trace_{name}({parameters}) {{"));
         let values: String = names.iter().map(|name| format!(", {name}")).collect();
-        // In the line of the definition, too: the compiler's message names it.
+        // All in the line of the definition: the compiler's message names it.
+        let before: String = given
+            .iter()
+            .map(|one| one.before.clone())
+            .filter(|one| !one.is_empty())
+            .map(|one| one + " ")
+            .collect();
         let checks: String = point.arguments.iter().filter_map(check).collect();
-        let event = format!("{checks}SP_EVENT_AT({}, {}{values});", point.level.name(), quoted(name));
+        let function = format!("{}::trace_{name}", point.namespace);
+        let event = format!("{before}{checks}SP_TRACEGEN_RECORD({function}, {}{values});", quoted(name));
         self.at(&point.place, &event);
         self.line("}");
         // A tracepoint has one place: this is the same.
         let plain: Vec<String> =
             given.iter().zip(&names).map(|(one, name)| unwrapped(&one.parameter, name)).collect();
+        let passed: Vec<String> = plain
+            .iter()
+            .zip(&names)
+            .map(|(parameter, name)| match parameter.contains("&&") {
+                true => format!("static_cast<decltype({name}) &&>({name})"),
+                false => (*name).to_owned(),
+            })
+            .collect();
         self.line(format_args!(
             "inline void do_trace_{name}({}) {{ trace_{name}({}); }}",
             plain.join(", "),
-            names.join(", ")
+            passed.join(", ")
         ));
-        self.line(format_args!("inline bool trace_{name}_enabled() {{"));
-        self.line(format_args!("    SP_CATEGORY({})", quoted(&point.provider)));
-        self.at(&point.place, &format!("return SP_ENABLED({});", point.level.name()));
-        self.line("}\n");
+        self.line(format_args!(
+            "inline bool trace_{name}_enabled() {{ return trace_{name}(silverpoint::tracegen::asked) != nullptr; }}\n"
+        ));
     }
 
     /// A statement that stands at a place of another file.
@@ -316,7 +349,7 @@ impl Out<'_> {
     }
 }
 
-/// A type that nothing is known of must be one that can be recorded.
+/// For a type that only has a name: the compiler checks that it can be recorded.
 fn check(argument: &Argument) -> Option<String> {
     let Shape::Named(name) = &argument.shape else { return None };
     let message = format!(

@@ -14,7 +14,7 @@
 use crate::arguments;
 use crate::cursor::Cursor;
 use crate::labels;
-use crate::lookup::{self, Headers};
+use crate::lookup::Lookup;
 use crate::model::{Enumeration, Level, Model, Point};
 use crate::text::{Mistake, Mistakes, Text};
 
@@ -28,14 +28,14 @@ pub struct Owner {
 }
 
 /// Reads a whole file; `stem` is its provider, unless it names one.
-pub fn read(text: &Text, stem: &str, headers: &mut dyn Headers, model: &mut Model, mistakes: &mut Mistakes) {
+pub fn read(text: &Text, stem: &str, lookup: &mut Lookup<'_>, model: &mut Model, mistakes: &mut Mistakes) {
     let mut owner = Owner { provider: stem.to_owned(), namespace: QT.to_owned() };
     let mut cursor = Cursor::new(text);
     let begun = model.points.len();
     let mut is_named = false;
     while !skip_comments(&mut cursor) {
         let at = cursor.at();
-        match item(&mut cursor, &mut owner, headers, model) {
+        match item(&mut cursor, &mut owner, lookup, model) {
             Ok(Item::Provider) if is_named || model.points.len() > begun => {
                 mistakes.add(text.mistake(at, "one `provider`, before all tracepoints"));
             }
@@ -43,10 +43,7 @@ pub fn read(text: &Text, stem: &str, headers: &mut dyn Headers, model: &mut Mode
             Ok(Item::Other) => {}
             Err(mistake) => {
                 mistakes.add(mistake);
-                // Go on with the next line.
-                if cursor.at() == at || text.as_str().get(..cursor.at()).is_some_and(|s| !s.ends_with('\n')) {
-                    cursor.skip_line();
-                }
+                recover(&mut cursor, at);
             }
         }
     }
@@ -56,6 +53,28 @@ pub fn read(text: &Text, stem: &str, headers: &mut dyn Headers, model: &mut Mode
             let expected = "a file whose name is that of the provider, or a line `provider NAME`";
             mistakes.add(text.mistake(0, expected));
         }
+    }
+}
+
+/// Goes to where the next definition may begin, behind a mistake in the one that begins at `from`.
+fn recover(cursor: &mut Cursor<'_>, from: usize) {
+    let read = cursor.slice(from, cursor.at());
+    let word = read.split(|character| !crate::cursor::is_of_name(character)).next().unwrap_or("");
+    let is_in_braces = ["ENUM", "FLAGS", "enum", "flags"].contains(&word)
+        && read.contains('{')
+        && !read.contains('}')
+        && !cursor.rest().lines().next().unwrap_or("").contains('}');
+    if is_in_braces {
+        // The values that follow are no definitions.
+        while cursor.peek().is_some() {
+            let line = cursor.at();
+            cursor.skip_line();
+            if cursor.slice(line, cursor.at()).trim_start().starts_with('}') {
+                return;
+            }
+        }
+    } else if cursor.at() == from || !cursor.slice(0, cursor.at()).ends_with('\n') {
+        cursor.skip_line();
     }
 }
 
@@ -83,7 +102,7 @@ enum Item {
 fn item(
     cursor: &mut Cursor<'_>,
     owner: &mut Owner,
-    headers: &mut dyn Headers,
+    lookup: &mut Lookup<'_>,
     model: &mut Model,
 ) -> Result<Item, Mistake> {
     if cursor.peek() == Some('{') {
@@ -98,7 +117,7 @@ fn item(
     let next = cursor.peek();
     match word {
         "ENUM" | "FLAGS" if next == Some('{') => {
-            let enumeration = metadata(cursor, owner, word == "FLAGS", at, headers)?;
+            let enumeration = metadata(cursor, owner, word == "FLAGS", at, lookup)?;
             model.enumerations.push(enumeration);
         }
         "provider" if next != Some('(') => {
@@ -204,10 +223,10 @@ pub fn metadata(
     owner: &Owner,
     is_flags: bool,
     at: usize,
-    headers: &mut dyn Headers,
+    lookup: &mut Lookup<'_>,
 ) -> Result<Enumeration, Mistake> {
     cursor.expect('{', "`{` before the values")?;
-    let mut labels = labels::read(cursor)?;
+    let mut labels = labels::read(cursor, is_flags)?;
     cursor.skip_space();
     let name_at = cursor.at();
     let name = cursor.path();
@@ -217,7 +236,8 @@ pub fn metadata(
     cursor.skip_blanks();
     cursor.take(';');
     if labels.is_auto {
-        labels.all = lookup::labels(name, is_flags, &labels, headers)
+        labels.all = lookup
+            .labels(name, is_flags, &labels)
             .map_err(|expected| cursor.text().mistake(name_at, expected))?;
     }
     Ok(Enumeration {
@@ -227,6 +247,7 @@ pub fn metadata(
         is_flags,
         is_own: false,
         labels: labels.all,
+        aliases: Vec::new(),
         place: cursor.text().place(at),
     })
 }
@@ -237,22 +258,18 @@ fn own_enumeration(cursor: &mut Cursor<'_>, owner: &Owner, is_flags: bool) -> Re
     let name = cursor.expect_name("the enumeration's name")?;
     let name_end = cursor.at();
     cursor.expect('{', &format!("`{{` behind `{name}`"))?;
-    let labels = labels::read(cursor)?;
+    let labels = labels::read(cursor, is_flags)?;
     if labels.is_auto {
         return Err(cursor.text().mistake(name_end, "values in the braces"));
     }
-    let all = labels.all;
-    let word =
-        std::iter::once(name).chain(all.iter().map(|one| &*one.name)).find(|w| arguments::is_keyword(w));
-    if let Some(word) = word {
+    let words = labels.all.iter().chain(&labels.aliases).map(|one| &*one.name);
+    if let Some(word) = std::iter::once(name).chain(words).find(|word| arguments::is_keyword(word)) {
         let expected = format!("other names: `{word}` is a word of C++");
         return Err(Mistake::new(&place, expected));
     }
-    let is_twice = all.windows(2).any(|pair| pair[0].name == pair[1].name);
-    let is_beyond = is_flags && all.iter().any(|one| one.value < 0);
-    if is_twice || is_beyond {
-        let expected = if is_twice { "single values, no ranges" } else { "flags that are not negative" };
-        return Err(Mistake::new(&place, expected));
+    let mut names = std::collections::HashSet::new();
+    if !labels.all.iter().all(|one| names.insert(&one.name)) {
+        return Err(Mistake::new(&place, "single values, no ranges"));
     }
     end_of_line(cursor)?;
     Ok(Enumeration {
@@ -261,7 +278,8 @@ fn own_enumeration(cursor: &mut Cursor<'_>, owner: &Owner, is_flags: bool) -> Re
         name: name.to_owned(),
         is_flags,
         is_own: true,
-        labels: all,
+        labels: labels.all,
+        aliases: labels.aliases,
         place,
     })
 }

@@ -7,7 +7,7 @@ use crate::model::Label;
 use crate::text::Mistake;
 
 /// Each value of a range has the label, up to this many; of a longer one the first alone.
-const LONGEST_RANGE: i128 = 64;
+pub const LONGEST_RANGE: i128 = 64;
 /// Most labels. A signature has 16,384 characters, which is checked apart.
 const MOST: usize = 4096;
 /// Characters of all labels together.
@@ -17,19 +17,21 @@ const MOST_CHARACTERS: usize = 12_000;
 #[derive(Debug, Default)]
 pub struct Labels {
     pub all: Vec<Label>,
+    /// Further names of values that have one.
+    pub aliases: Vec<Label>,
     /// Whether the names shall be looked up.
     pub is_auto: bool,
     /// (first, last) of `RANGE First ... Last`, by name.
     pub ranges: Vec<(String, String)>,
 }
 
-/// Reads from behind the opening brace to behind the closing one.
-pub fn read(cursor: &mut Cursor<'_>) -> Result<Labels, Mistake> {
+/// Reads from behind the opening brace to behind the closing one. A comma or a new line ends each value.
+pub fn read(cursor: &mut Cursor<'_>, is_flags: bool) -> Result<Labels, Mistake> {
     let mut labels = Labels::default();
     let (mut values, mut names) = (HashSet::new(), HashSet::new());
     let mut next = 0_i128;
     loop {
-        cursor.skip_space();
+        skip_comments(cursor);
         if cursor.take('}') {
             break;
         }
@@ -42,6 +44,7 @@ pub fn read(cursor: &mut Cursor<'_>) -> Result<Labels, Mistake> {
             separator(cursor)?;
             continue;
         }
+        let name_end = cursor.at();
         cursor.skip_space();
         if name == "RANGE" && !cursor.rest().starts_with(['(', '=', ',', '}']) {
             let from = cursor.expect_name("the name of the first value")?;
@@ -64,18 +67,20 @@ pub fn read(cursor: &mut Cursor<'_>) -> Result<Labels, Mistake> {
         } else if cursor.take('=') {
             first = cursor.integer()?;
             last = first;
+        } else {
+            // The new line may end the value.
+            cursor.go_to(name_end);
         }
         if !names.insert(label) {
             return Err(cursor.text().mistake(begin, format!("another name: `{label}` is taken")));
         }
         let labelled = if last - first < LONGEST_RANGE { last } else { first };
         for value in first..=labelled {
-            if !values.insert(value) {
-                return Err(cursor.text().mistake(begin, format!("another value: {value} has a name")));
-            }
-            labels.all.push(Label { name: label.to_owned(), value });
+            // The first name of a value is its label.
+            let all = if values.insert(value) { &mut labels.all } else { &mut labels.aliases };
+            all.push(Label { name: label.to_owned(), value });
         }
-        check(&labels.all).map_err(|expected| cursor.text().mistake(begin, expected))?;
+        check(&labels.all, is_flags).map_err(|expected| cursor.text().mistake(begin, expected))?;
         next = last + 1;
         separator(cursor)?;
     }
@@ -86,7 +91,7 @@ pub fn read(cursor: &mut Cursor<'_>) -> Result<Labels, Mistake> {
 }
 
 /// Whether a site's description has room for them.
-pub fn check(labels: &[Label]) -> Result<(), String> {
+pub fn check(labels: &[Label], is_flags: bool) -> Result<(), String> {
     let characters: usize = labels.iter().map(|one| one.name.len() + 6).sum();
     if labels.len() > MOST || characters > MOST_CHARACTERS {
         return Err(format!(
@@ -94,7 +99,11 @@ pub fn check(labels: &[Label]) -> Result<(), String> {
         ));
     }
     let has = |test: fn(i128) -> bool| labels.iter().any(|one| test(one.value));
-    if has(|value| value < 0) && has(|value| value > i64::MAX.into()) {
+    if is_flags && has(|value| value < 0) {
+        return Err("flags that are not negative".to_owned());
+    }
+    let is_beyond = has(|value| value < i64::MIN.into()) || has(|value| value > u64::MAX.into());
+    if is_beyond || (has(|value| value < 0) && has(|value| value > i64::MAX.into())) {
         return Err("values of one integer of 64 bits, with or without a sign".to_owned());
     }
     Ok(())
@@ -105,8 +114,23 @@ fn dots(cursor: &mut Cursor<'_>) -> Result<(), Mistake> {
     if cursor.take_text("...") { Ok(()) } else { Err(cursor.mistake("`...`")) }
 }
 
-/// A comma, unless the brace comes.
+/// A comma or the end of the line, unless the brace comes.
 fn separator(cursor: &mut Cursor<'_>) -> Result<(), Mistake> {
+    cursor.skip_blanks();
+    let is_line_end = matches!(cursor.peek(), Some('\n' | '#'));
+    skip_comments(cursor);
+    if cursor.take(',') || cursor.peek() == Some('}') || (is_line_end && cursor.peek().is_some()) {
+        Ok(())
+    } else {
+        Err(cursor.mistake("`,`, a new line or `}`"))
+    }
+}
+
+/// Skips white space, and comments to the ends of their lines.
+fn skip_comments(cursor: &mut Cursor<'_>) {
     cursor.skip_space();
-    if cursor.take(',') || cursor.peek() == Some('}') { Ok(()) } else { Err(cursor.mistake("`,` or `}`")) }
+    while cursor.peek() == Some('#') {
+        cursor.skip_line();
+        cursor.skip_space();
+    }
 }

@@ -11,12 +11,14 @@ mod arguments;
 pub mod cpp;
 mod cursor;
 mod definitions;
+mod expression;
 mod labels;
 mod lookup;
 mod model;
 pub mod rust;
 mod sources;
 mod text;
+mod tokens;
 mod types;
 
 pub use lookup::{Headers, NoHeaders};
@@ -26,6 +28,7 @@ pub use text::{Mistake, Place};
 use std::collections::HashMap;
 use std::path::Path;
 
+use lookup::Lookup;
 use text::{Mistakes, Text};
 
 /// A file to read.
@@ -42,7 +45,7 @@ const SOURCES: &[&str] = &["c", "cc", "cpp", "cxx", "c++", "h", "hh", "hpp", "hx
 
 /// Reads all files into one model, in their order.
 ///
-/// `provider`: of sources only the tracepoints of this provider; without it, all.
+/// `provider`: reads only this provider's tracepoints from sources; without it, all.
 ///
 /// # Errors
 /// All mistakes, at most 20 a file.
@@ -53,16 +56,17 @@ pub fn read(
 ) -> Result<Model, Vec<Mistake>> {
     let mut model = Model::default();
     let mut all = Vec::new();
+    let lookup = &mut Lookup::new(headers);
     for input in inputs {
         let mut mistakes = Mistakes::default();
         let ending = input.path.extension().and_then(|ending| ending.to_str()).unwrap_or("");
         if SOURCES.contains(&ending) {
-            sources::read(input, provider, headers, &mut model, &mut mistakes);
+            sources::read(input, provider, lookup, &mut model, &mut mistakes);
         } else {
             let text = Text::of_file(input.path, input.text);
             let stem = input.path.file_name().and_then(|name| name.to_str()).unwrap_or("");
             let stem = stem.split('.').next().unwrap_or("");
-            definitions::read(&text, stem, headers, &mut model, &mut mistakes);
+            definitions::read(&text, stem, lookup, &mut model, &mut mistakes);
         }
         all.extend(mistakes.all);
     }
@@ -76,6 +80,14 @@ fn finish(model: &mut Model, mistakes: &mut Vec<Mistake>) {
     for point in &model.points {
         if let Some(first) = points.insert((&point.namespace, &point.name), &point.place) {
             let expected = format!("a name that is not taken: {} is defined at {first}", point.name);
+            mistakes.push(Mistake::new(&point.place, expected));
+        }
+    }
+    for point in &model.points {
+        let other =
+            point.name.strip_suffix("_enabled").and_then(|name| points.get(&(&*point.namespace, name)));
+        if let Some(other) = other {
+            let expected = format!("another name: the tracepoint at {other} has trace_{}, too", point.name);
             mistakes.push(Mistake::new(&point.place, expected));
         }
     }

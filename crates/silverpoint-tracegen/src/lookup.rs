@@ -2,11 +2,13 @@
 //!
 //! It reads tokens, and expands no macro. What it cannot compute has no label, and neither have the values that count on from it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use crate::cursor::{begins_name, is_of_name};
+use crate::cursor::begins_name;
+use crate::expression::{self, Number};
 use crate::labels::{self, Labels};
 use crate::model::Label;
+use crate::tokens::{Condition, Token, tokens};
 
 /// Where definitions of enumerations may stand.
 pub trait Headers {
@@ -22,275 +24,249 @@ impl Headers for NoHeaders {
     fn each(&mut self, _: &mut dyn FnMut(&str) -> bool) {}
 }
 
-/// The labels of an enumeration by its name in C++; else what was expected.
-pub fn labels(
-    name: &str,
-    is_flags: bool,
-    given: &Labels,
-    headers: &mut dyn Headers,
-) -> Result<Vec<Label>, String> {
-    // `Qt::MouseButtons` are flags of `Qt::MouseButton`.
-    let singular = name.strip_suffix('s').filter(|_| is_flags);
-    let mut found = None;
-    headers.each(&mut |text| {
-        let tokens = tokens(text);
-        found = [Some(name), singular].into_iter().flatten().find_map(|name| search(&tokens, name));
-        found.is_some()
-    });
-    let Some(mut all) = found else {
-        return Err(format!(
+/// An enumeration of a header.
+struct Found {
+    /// With its scopes: `QEvent::Type`.
+    path: String,
+    labels: Vec<Label>,
+}
+
+/// The enumerations of all headers. The headers are read once, when the first is looked up.
+pub struct Lookup<'h> {
+    headers: &'h mut dyn Headers,
+    found: Option<Vec<Found>>,
+}
+
+impl<'h> Lookup<'h> {
+    pub fn new(headers: &'h mut dyn Headers) -> Self {
+        Self { headers, found: None }
+    }
+
+    /// The labels of an enumeration by its name in C++; else what was expected.
+    pub fn labels(&mut self, name: &str, is_flags: bool, given: &Labels) -> Result<Vec<Label>, String> {
+        let mut all = self.search(name, is_flags)?;
+        for extra in &given.all {
+            all.retain(|one| one.value != extra.value && one.name != extra.name);
+            all.push(extra.clone());
+        }
+        let mut ranges = Vec::new();
+        for (first, last) in &given.ranges {
+            let value_of = |end: &String| match all.iter().find(|one| one.name == *end) {
+                Some(one) => Ok(one.value),
+                None => Err(format!("an enumeration {name} with a value {end}")),
+            };
+            ranges.push((first, value_of(first)?, value_of(last)?));
+        }
+        // A second name of a value says nothing new.
+        all.sort_by_key(|one| one.value);
+        all.dedup_by_key(|one| one.value);
+        for (first, from, to) in ranges {
+            if to - from >= labels::LONGEST_RANGE {
+                continue;
+            }
+            for value in from..=to {
+                if let Err(at) = all.binary_search_by_key(&value, |one| one.value) {
+                    all.insert(at, Label { name: first.clone(), value });
+                }
+            }
+        }
+        labels::check(&all, is_flags)?;
+        Ok(all)
+    }
+
+    /// By the whole path in all headers, then by its end.
+    fn search(&mut self, name: &str, is_flags: bool) -> Result<Vec<Label>, String> {
+        let headers = &mut self.headers;
+        let found = self.found.get_or_insert_with(|| {
+            let mut found = Vec::new();
+            headers.each(&mut |text| {
+                collect(&tokens(text), &mut found);
+                false
+            });
+            found
+        });
+        let name = name.trim_start_matches("::");
+        // `Qt::MouseButtons` are flags of `Qt::MouseButton`.
+        let singular = name.strip_suffix('s').filter(|_| is_flags);
+        for name in [Some(name), singular].into_iter().flatten() {
+            if let Some(one) = found.iter().find(|one| one.path == name) {
+                return Ok(one.labels.clone());
+            }
+        }
+        for name in [Some(name), singular].into_iter().flatten() {
+            let is_end = |path: &str| path.strip_suffix(name).is_some_and(|before| before.ends_with("::"));
+            let mut those = found.iter().filter(|one| is_end(&one.path));
+            let Some(first) = those.next() else { continue };
+            if let Some(other) = those.find(|one| one.path != first.path) {
+                return Err(format!("the whole name: {} and {} are enumerations", first.path, other.path));
+            }
+            return Ok(first.labels.clone());
+        }
+        Err(format!(
             "an enumeration {name} in a header that is included here (-I DIR names where headers are), or its values"
-        ));
-    };
-    for (first, last) in &given.ranges {
-        for end in [first, last] {
-            if !all.iter().any(|one| one.name == *end) {
-                return Err(format!("an enumeration {name} with a value {end}"));
-            }
-        }
+        ))
     }
-    for extra in &given.all {
-        all.retain(|one| one.value != extra.value && one.name != extra.name);
-        all.push(extra.clone());
-    }
-    // A second name of a value says nothing new.
-    all.sort_by_key(|one| one.value);
-    all.dedup_by_key(|one| one.value);
-    labels::check(&all)?;
-    Ok(all)
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Token<'t> {
-    Word(&'t str),
-    Mark(char),
-    Scope,
-}
-
-/// Without comments, texts and lines of the preprocessor.
-fn tokens(text: &str) -> Vec<Token<'_>> {
-    let mut found = Vec::new();
-    let mut rest = text;
-    let mut is_line_start = true;
-    while let Some(character) = rest.chars().next() {
-        let skipped = if character == '#' && is_line_start {
-            line_of_preprocessor(rest)
-        } else if rest.starts_with("//") {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with("/*") {
-            rest.get(2..).and_then(|inner| inner.find("*/")).map_or(rest.len(), |at| at + 4)
-        } else if character == '"' || character == '\'' {
-            quoted(rest, character)
-        } else if begins_name(character) || character.is_ascii_digit() {
-            // (A number may have `'` in it.)
-            let is_inner = |c: char| is_of_name(c) || (c == '\'' && character.is_ascii_digit());
-            let len = rest.find(|c| !is_inner(c)).unwrap_or(rest.len());
-            found.push(Token::Word(&rest[..len]));
-            len
-        } else if rest.starts_with("::") {
-            found.push(Token::Scope);
-            2
-        } else {
-            if !character.is_whitespace() {
-                found.push(Token::Mark(character));
-            }
-            character.len_utf8()
-        };
-        is_line_start = character == '\n' || (is_line_start && character.is_whitespace());
-        rest = rest.get(skipped..).unwrap_or("");
-    }
-    found
-}
-
-/// A line with those that continue it.
-fn line_of_preprocessor(text: &str) -> usize {
-    let mut len = 0;
-    for line in text.split_inclusive('\n') {
-        len += line.len();
-        if !line.trim_end().ends_with('\\') {
-            return len - usize::from(line.ends_with('\n'));
-        }
-    }
-    len
-}
-
-fn quoted(text: &str, quote: char) -> usize {
-    let mut is_escaped = false;
-    for (at, character) in text.char_indices().skip(1) {
-        match character {
-            _ if is_escaped => is_escaped = false,
-            '\\' => is_escaped = true,
-            '\n' => return at,
-            other if other == quote => return at + 1,
-            _ => {}
-        }
-    }
-    text.len()
-}
-
-/// The enumeration with this path, in any scopes.
-fn search(tokens: &[Token<'_>], path: &str) -> Option<Vec<Label>> {
-    let parts: Vec<&str> = path.split("::").collect();
-    let (name, outer) = parts.split_last()?;
-    let mut scopes: Vec<&str> = Vec::new();
+/// Adds all enumerations that have a name.
+fn collect(tokens: &[Token<'_>], all: &mut Vec<Found>) {
+    let mut scopes: Vec<String> = Vec::new();
+    let mut conditions: Vec<usize> = Vec::new();
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
         at += 1;
         match token {
             Token::Word("enum") => {
-                let (found, open) = heading(tokens, at);
+                let is_typedef = at >= 2 && tokens[at - 2] == Token::Word("typedef");
+                let (name, has_type, open) = heading(tokens, at);
                 let Some(open) = open else { continue };
-                let is_it = found == *name && scopes_match(&scopes, outer);
-                let values = values(tokens, open + 1);
-                if is_it {
-                    return Some(values.0);
+                let (labels, behind) = values(tokens, open + 1, has_type);
+                at = behind;
+                let second = match tokens.get(at) {
+                    Some(Token::Word(word)) if is_typedef => (*word).to_owned(),
+                    _ => String::new(),
+                };
+                for name in [name, second] {
+                    if !name.is_empty() {
+                        let scopes = scopes.iter().filter(|scope| !scope.is_empty());
+                        let parts: Vec<&str> = scopes.map(String::as_str).chain([&*name]).collect();
+                        all.push(Found { path: parts.join("::"), labels: labels.clone() });
+                    }
                 }
-                at = values.1;
             }
             Token::Word("class" | "struct" | "namespace" | "union") => {
-                let (name, open) = heading(tokens, at);
+                let is_inline = at >= 2 && tokens[at - 2] == Token::Word("inline");
+                let (name, _, open) = heading(tokens, at);
                 if let Some(open) = open {
-                    scopes.push(name);
+                    scopes.push(if is_inline { String::new() } else { name });
                     at = open + 1;
                 }
             }
-            Token::Mark('{') => scopes.push(""),
+            Token::Mark('{') => scopes.push(String::new()),
             Token::Mark('}') => {
                 scopes.pop();
+            }
+            // Each branch may open the same scope.
+            Token::Condition(Condition::If) => conditions.push(scopes.len()),
+            Token::Condition(Condition::Else) => {
+                scopes.truncate(conditions.last().copied().unwrap_or(usize::MAX))
+            }
+            Token::Condition(Condition::End) => {
+                conditions.pop();
             }
             _ => {}
         }
     }
-    None
 }
 
-/// Whether the innermost named scopes are these.
-fn scopes_match(scopes: &[&str], wanted: &[&str]) -> bool {
-    let named: Vec<&str> =
-        scopes.iter().flat_map(|scope| scope.split("::")).filter(|scope| !scope.is_empty()).collect();
-    named.ends_with(wanted)
-}
-
-/// Behind `enum`, `class`, `namespace`: the name, and where its `{` is, if it is a definition.
-fn heading<'t>(tokens: &[Token<'t>], from: usize) -> (&'t str, Option<usize>) {
-    let mut name = "";
-    let mut is_named = false;
+/// Behind `enum`, `class`, `namespace`: the name, whether `:` stands behind it, and where its `{` is, if it is a definition.
+fn heading(tokens: &[Token<'_>], from: usize) -> (String, bool, Option<usize>) {
+    let mut name = String::new();
+    let (mut is_named, mut follows_scope) = (false, false);
+    let (mut parentheses, mut angles) = (0_u32, 0_u32);
     for (at, token) in tokens.iter().enumerate().skip(from).take(200) {
         match token {
-            Token::Mark('{') => return (name, Some(at)),
-            Token::Mark(';' | ')' | '(' | '=' | '>' | '}') => break,
+            Token::Mark('(') => {
+                parentheses += 1;
+                // A macro or `alignas`; what it names is no name of the type.
+                if !is_named {
+                    name.clear();
+                }
+            }
+            Token::Mark(')') if parentheses > 0 => parentheses -= 1,
+            _ if parentheses > 0 => {}
+            Token::Mark('{') => return (name, is_named, Some(at)),
+            Token::Mark('<') => angles += 1,
+            Token::Mark('>') if angles > 0 => angles -= 1,
+            Token::Mark(';' | ')' | '=' | '>' | '}') => break,
+            _ if angles > 0 => {}
             Token::Mark(':') => is_named = true,
-            Token::Word("class" | "struct" | "final") => {}
-            Token::Word(word) if !is_named => name = word,
+            Token::Scope if !is_named && !name.is_empty() => {
+                name.push_str("::");
+                follows_scope = true;
+                continue;
+            }
+            Token::Word("class" | "struct" | "final" | "inline") => {}
+            Token::Word(word) if !is_named => {
+                if !follows_scope {
+                    name.clear();
+                }
+                name.push_str(word);
+            }
             _ => {}
         }
+        follows_scope = false;
     }
-    (name, None)
+    (name, is_named, None)
 }
 
 /// The values from behind `{`, and where the tokens behind `}` begin.
-fn values(tokens: &[Token<'_>], from: usize) -> (Vec<Label>, usize) {
+fn values(tokens: &[Token<'_>], from: usize, has_type: bool) -> (Vec<Label>, usize) {
     let mut found: Vec<Label> = Vec::new();
-    let mut known: HashMap<&str, i128> = HashMap::new();
-    let mut next = Some(0_i128);
+    let mut known: HashMap<&str, Number> = HashMap::new();
+    // Names that have several values: which one counts, the preprocessor decides.
+    let mut unclear: HashSet<&str> = HashSet::new();
+    let mut next = Some(Number::ZERO);
     let mut at = from;
     loop {
         let begin = at;
         let mut depth = 0_u32;
         while let Some(token) = tokens.get(at) {
             match token {
-                Token::Mark('}' | ',') if depth == 0 => break,
+                Token::Mark('}' | ',') | Token::Condition(_) if depth == 0 => break,
                 Token::Mark('(' | '{' | '[') => depth += 1,
                 Token::Mark(')' | '}' | ']') => depth = depth.saturating_sub(1),
                 _ => {}
             }
             at += 1;
         }
-        let one = tokens.get(begin..at).unwrap_or(&[]);
-        if let Some(Token::Word(name)) = one.first() {
+        let one = &tokens[begin..at];
+        let conditions = tokens[at..].iter().take_while(|token| matches!(token, Token::Condition(_))).count();
+        at += conditions;
+        // A condition may end a value only where another one, or nothing, follows.
+        let is_whole = conditions == 0
+            || match tokens.get(at) {
+                Some(Token::Word(word)) => word.starts_with(begins_name),
+                Some(token) => matches!(token, Token::Mark('}' | ',')),
+                None => true,
+            };
+        let name = one.first().and_then(|token| match token {
+            Token::Word(word) => Some(*word).filter(|word| word.starts_with(begins_name)),
+            _ => None,
+        });
+        if let Some(name) = name {
             let equals = one.iter().position(|token| *token == Token::Mark('='));
-            let value = equals.map_or(next, |equals| compute(&one[equals + 1..], &known));
-            if let Some(value) = value {
-                known.insert(name, value);
-                found.push(Label { name: (*name).to_owned(), value });
+            let value = match equals {
+                _ if !is_whole => None,
+                Some(equals) => expression::value(&one[equals + 1..], &known, has_type),
+                None => next,
+            };
+            match value {
+                Some(value) => match known.insert(name, value) {
+                    Some(earlier) if earlier.value != value.value => {
+                        unclear.insert(name);
+                    }
+                    Some(_) => {}
+                    None => found.push(Label { name: name.to_owned(), value: value.value }),
+                },
+                None if known.contains_key(name) => {
+                    unclear.insert(name);
+                }
+                None => {}
             }
-            next = value.and_then(|value| value.checked_add(1));
+            next = value.and_then(Number::next);
+        }
+        if conditions > 0 {
+            next = None;
         }
         match tokens.get(at) {
             Some(Token::Mark(',')) => at += 1,
-            Some(_) => return (found, at + 1),
-            None => return (found, at),
+            Some(Token::Word(_)) if conditions > 0 => {}
+            other => {
+                found.retain(|one| !unclear.contains(&*one.name));
+                return (found, at + usize::from(other.is_some()));
+            }
         }
-    }
-}
-
-/// An expression of integers, earlier names, `-`, `~`, `+`, `|`, `<<` and parentheses.
-fn compute(tokens: &[Token<'_>], known: &HashMap<&str, i128>) -> Option<i128> {
-    let mut at = 0;
-    let value = disjunction(tokens, &mut at, known, 0)?;
-    (at == tokens.len() && value.unsigned_abs() < 1 << 64).then_some(value)
-}
-
-const DEEPEST: u32 = 32;
-
-fn disjunction(
-    tokens: &[Token<'_>],
-    at: &mut usize,
-    known: &HashMap<&str, i128>,
-    depth: u32,
-) -> Option<i128> {
-    let mut value = term(tokens, at, known, depth)?;
-    loop {
-        value = match (tokens.get(*at), tokens.get(*at + 1)) {
-            (Some(Token::Mark('|')), _) => {
-                *at += 1;
-                value | term(tokens, at, known, depth)?
-            }
-            (Some(Token::Mark('+')), _) => {
-                *at += 1;
-                value.checked_add(term(tokens, at, known, depth)?)?
-            }
-            (Some(Token::Mark('-')), _) => {
-                *at += 1;
-                value.checked_sub(term(tokens, at, known, depth)?)?
-            }
-            (Some(Token::Mark('<')), Some(Token::Mark('<'))) => {
-                *at += 2;
-                let by = u32::try_from(term(tokens, at, known, depth)?).ok().filter(|by| *by < 64)?;
-                value.checked_mul(1 << by)?
-            }
-            _ => return Some(value),
-        };
-    }
-}
-
-fn term(tokens: &[Token<'_>], at: &mut usize, known: &HashMap<&str, i128>, depth: u32) -> Option<i128> {
-    if depth > DEEPEST {
-        return None;
-    }
-    let token = *tokens.get(*at)?;
-    *at += 1;
-    match token {
-        Token::Mark('-') => term(tokens, at, known, depth + 1)?.checked_neg(),
-        Token::Mark('~') => Some(!term(tokens, at, known, depth + 1)?),
-        Token::Mark('(') => {
-            let value = disjunction(tokens, at, known, depth + 1)?;
-            (tokens.get(*at) == Some(&Token::Mark(')'))).then(|| *at += 1)?;
-            Some(value)
-        }
-        Token::Word(word) => known.get(word).copied().or_else(|| number(word)),
-        _ => None,
-    }
-}
-
-fn number(word: &str) -> Option<i128> {
-    let word = word.replace('\'', "");
-    let digits = word.trim_end_matches(['u', 'U', 'l', 'L']);
-    match digits.get(..2) {
-        Some("0x" | "0X") => i128::from_str_radix(&digits[2..], 16).ok(),
-        Some("0b" | "0B") => i128::from_str_radix(&digits[2..], 2).ok(),
-        _ if digits.len() > 1 && digits.starts_with('0') => i128::from_str_radix(&digits[1..], 8).ok(),
-        _ => digits.parse().ok(),
     }
 }
 
@@ -306,7 +282,7 @@ mod tests {
     }
 
     fn found(name: &str, text: &'static str) -> Result<String, String> {
-        let all = labels(name, name.ends_with('s'), &Labels::default(), &mut One(text))?;
+        let all = Lookup::new(&mut One(text)).labels(name, name.ends_with('s'), &Labels::default())?;
         Ok(all.iter().map(|one| format!("{}={}", one.name, one.value)).collect::<Vec<_>>().join(" "))
     }
 
@@ -330,6 +306,96 @@ mod tests {
     fn flags_are_found_by_the_singular_and_lines_of_the_preprocessor_are_skipped() {
         let text = "namespace Qt {\n enum MouseButton {\n No = 0,\n#if 1 \\\n && X = 3,\n Left = 0x1,\n#endif\n Right = 2, Max = Right };\n}";
         assert_eq!(found("Qt::MouseButtons", text).unwrap(), "No=0 Left=1 Right=2");
+    }
+
+    #[test]
+    fn expressions_have_the_values_that_they_have_in_cpp() {
+        for (expression, value) in [
+            ("1 << 0 | 1 << 1", "3"),
+            ("1 << 2 + 1", "8"),
+            ("2 | 1 + 1", "2"),
+            ("8 - 2 - 1", "5"),
+            ("~0", "-1"),
+            ("~0u", "4294967295"),
+            ("~0ul", "18446744073709551615"),
+            ("~0xFFFFFFFF", "0"),
+            ("-1u", "4294967295"),
+            ("1 << 31", "-2147483648"),
+            ("1u << 31", "2147483648"),
+            ("-1 | 0u", "4294967295"),
+            ("0x8000'0000 | 1", "2147483649"),
+            ("B | 1", "3"),
+            ("~B", "-3"),
+            ("010 + 0b11", "11"),
+        ] {
+            let text: &'static str =
+                Box::leak(format!("enum E {{ B = 2, A = {expression} }};").into_boxed_str());
+            let all = found("E", text).unwrap();
+            assert!(
+                all.split(' ').any(|one| one == format!("A={value}") || (value == "2" && all == "B=2")),
+                "{expression}: {all}"
+            );
+        }
+        // No value: overflow, and what depends on the type that the enumeration names.
+        for expression in ["2147483647 + 1", "1 << 32", "B * 2", "B ? 1 : 2", "1 |", "(1", "~B : unsigned"] {
+            let (expression, kind) = expression.split_once(" : ").unwrap_or((expression, ""));
+            let kind = if kind.is_empty() { String::new() } else { format!(" : {kind}") };
+            let text: &'static str =
+                Box::leak(format!("enum E{kind} {{ B = 2, A = {expression} }};").into_boxed_str());
+            assert_eq!(found("E", text).unwrap(), "B=2", "{expression}");
+        }
+    }
+
+    #[test]
+    fn what_a_condition_may_change_has_no_label() {
+        let text = concat!(
+            "enum E { A,\n#ifdef X\n B,\n#else\n C,\n#endif\n D, F = 7, G,\n",
+            "#if Y\n H = 9,\n I = 10\n#else\n H = 8,\n J = 11\n#endif\n};"
+        );
+        assert_eq!(found("E", text).unwrap(), "A=0 F=7 G=8 I=10 J=11");
+        let text = "#if A\nclass X {\n#else\nclass X : Y {\n#endif\nenum E { A }; };\nenum After { B };";
+        assert_eq!(found("X::E", text).unwrap(), "A=0");
+        assert_eq!(found("After", text).unwrap(), "B=0");
+    }
+
+    #[test]
+    fn the_whole_path_comes_first_and_an_unclear_end_is_a_mistake() {
+        let text =
+            "struct A { enum Type { Wrong }; }; struct B { enum Type { Wrong }; }; enum Type { Right };";
+        assert_eq!(found("Type", text).unwrap(), "Right=0");
+        let text = "struct A { enum Type { One }; }; struct B { enum Type { Two }; };";
+        assert_eq!(found("Type", text).unwrap_err(), "the whole name: A::Type and B::Type are enumerations");
+        assert_eq!(found("B::Type", text).unwrap(), "Two=0");
+    }
+
+    #[test]
+    fn headings_of_all_kinds_are_understood() {
+        for (name, text) in [
+            ("K::Type", "class K : public Base<int>, Other<(1 > 2)> { enum Type { A }; };"),
+            ("N::M::Z", "namespace N::M { enum Z { A }; }"),
+            ("N::Z", "namespace N { inline namespace v1 { enum Z { A }; } }"),
+            ("TD", "typedef enum { A } TD;"),
+            ("Tag", "typedef enum Tag { A } TD;"),
+            ("X::E", "class alignas(8) X { enum E { A }; };"),
+            ("X::E", "class Q_DECL_X(\"text\") X final { enum E { A }; };"),
+            ("X::E", "template <class T, class U = V<T>> class X { enum E : decltype(1) { A }; };"),
+            ("E", "enum class [[nodiscard]] E : std::make_unsigned_t<int> { A };"),
+        ] {
+            assert_eq!(found(name, text).unwrap(), "A=0", "{text}");
+        }
+    }
+
+    #[test]
+    fn a_range_names_the_values_that_have_no_name() {
+        let range =
+            |last: &str| Labels { ranges: vec![("A".to_owned(), last.to_owned())], ..Labels::default() };
+        let mut text = One("enum E { A = 1, B = 3, C = 4, D = 100 };");
+        let mut lookup = Lookup::new(&mut text);
+        let all = lookup.labels("E", false, &range("C")).unwrap();
+        let all: Vec<String> = all.iter().map(|one| format!("{}={}", one.name, one.value)).collect();
+        assert_eq!(all, ["A=1", "A=2", "B=3", "C=4", "D=100"]);
+        assert_eq!(lookup.labels("E", false, &range("D")).unwrap().len(), 4);
+        assert!(lookup.labels("E", false, &range("X")).is_err());
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub struct Point {
     pub namespace: String,
     /// The name of its records.
     pub name: String,
-    /// How important it is.
+    /// Its level.
     pub level: Level,
     /// What it is given.
     pub arguments: Vec<Argument>,
@@ -32,7 +32,7 @@ pub struct Point {
     pub place: Place,
 }
 
-/// As of every tracepoint.
+/// Severity of a tracepoint's records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Level {
@@ -138,6 +138,8 @@ pub struct Enumeration {
     pub is_own: bool,
     /// Values with their names, no value twice.
     pub labels: Vec<Label>,
+    /// Further names of those values, if the type is defined here.
+    pub aliases: Vec<Label>,
     /// Where it is defined.
     pub place: Place,
 }

@@ -1,6 +1,6 @@
 //! A Rust module of tracepoints: `trace_NAME` and `trace_NAME_enabled` for each, over the crate `silverpoint`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 
 use crate::model::{Argument, Enumeration, Model, Point, Scalar, Shape};
@@ -23,6 +23,49 @@ const KEYWORDS: &[&str] = &[
     "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "trait", "type",
     "typeof", "unsafe", "unsized", "use", "where", "yield",
 ];
+/// Types, traits and macros that a module has without `use`, and that generated code or its derives may name.
+const PRELUDE: &[&str] = &[
+    "Option",
+    "Some",
+    "None",
+    "Result",
+    "Ok",
+    "Err",
+    "Clone",
+    "Copy",
+    "Debug",
+    "PartialEq",
+    "Eq",
+    "Hash",
+    "Send",
+    "Sync",
+    "Sized",
+    "Drop",
+    "Fn",
+    "FnMut",
+    "FnOnce",
+    "AsRef",
+    "AsMut",
+    "Into",
+    "From",
+    "Default",
+    "Iterator",
+    "IntoIterator",
+    "String",
+    "Vec",
+    "Box",
+    "ToString",
+    "ToOwned",
+    "str",
+    "char",
+    "usize",
+    "isize",
+    "i128",
+    "u128",
+    "silverpoint",
+    "core",
+    "std",
+];
 /// Those that no `r#` makes a name.
 const NEVER: &[&str] = &["crate", "self", "Self", "super"];
 
@@ -34,7 +77,13 @@ pub fn module(model: &Model) -> Result<String, Vec<Mistake>> {
     let mut writer =
         Module { model, records: BTreeSet::new(), enumerations: BTreeSet::new(), mistakes: Vec::new() };
     let mut functions = String::new();
+    let mut names = HashMap::new();
     for point in &model.points {
+        // (Namespaces of C++ keep them separate.)
+        if let Some(first) = names.insert(&point.name, &point.place) {
+            let expected = format!("a module for each provider: {} is defined at {first}, too", point.name);
+            writer.mistakes.push(Mistake::new(&point.place, expected));
+        }
         writer.point(&mut functions, point);
     }
     for (index, one) in model.enumerations.iter().enumerate() {
@@ -45,7 +94,7 @@ pub fn module(model: &Model) -> Result<String, Vec<Mistake>> {
     if !writer.mistakes.is_empty() {
         return Err(writer.mistakes);
     }
-    let mut text = String::from("// Made by `silverpoint tracegen --rust`; changes get lost.\n\n");
+    let mut text = String::from("// Made by `silverpoint tracegen --rust`; do not edit.\n\n");
     for (name, kind, members) in RECORDS.iter().filter(|(name, ..)| writer.records.contains(name)) {
         let members: String = members.iter().map(|one| format!("    pub {one}: {kind},\n")).collect();
         let _ = write!(
@@ -53,8 +102,14 @@ pub fn module(model: &Model) -> Result<String, Vec<Mistake>> {
             "/// `{name}` of Qt.\n#[derive(Clone, Copy, Debug, PartialEq, silverpoint::Trace)]\n#[allow(missing_docs)]\npub struct {name} {{\n{members}}}\n\n"
         );
     }
+    let mut types = HashMap::new();
     for index in &writer.enumerations {
         if let Some(one) = model.enumerations.get(*index) {
+            if let Some(first) = types.insert(type_name(one), &one.place) {
+                let expected =
+                    format!("a module for each provider: {} is defined at {first}, too", type_name(one));
+                return Err(vec![Mistake::new(&one.place, expected)]);
+            }
             enumeration(&mut text, one);
         }
     }
@@ -64,8 +119,14 @@ pub fn module(model: &Model) -> Result<String, Vec<Mistake>> {
 }
 
 /// `QEvent::Type` as a name of Rust.
+///
+/// Names that every Rust module has get a `_`, so that they keep their meaning.
 fn type_name(one: &Enumeration) -> String {
-    one.name.replace("::", "")
+    let name = one.name.replace("::", "");
+    let is_taken = PRELUDE.contains(&&*name)
+        || types::is_own(&name)
+        || RECORDS.iter().any(|(record, ..)| *record == name);
+    if is_taken { format!("{name}_") } else { variable(&name) }
 }
 
 fn scalar_name(scalar: Scalar) -> String {
@@ -103,13 +164,12 @@ fn enumeration(text: &mut String, one: &Enumeration) {
         "/// {what}: `{whole}`. Values without a name are possible.\n#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]\npub struct {name}(pub {kind});\n\n\
          #[allow(missing_docs, non_upper_case_globals, dead_code)]\nimpl {name} {{\n"
     );
-    let mut last = "";
-    for label in &one.labels {
+    let mut names = HashSet::new();
+    for label in one.labels.iter().chain(&one.aliases) {
         // (The values of a range have one name.)
-        if label.name != last {
+        if names.insert(&label.name) {
             let _ = writeln!(text, "    pub const {}: Self = Self({});", constant(&label.name), label.value);
         }
-        last = &label.name;
     }
     text.push_str("}\n\n");
     if one.is_flags {

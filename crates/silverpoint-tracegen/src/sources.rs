@@ -4,8 +4,8 @@ use crate::Input;
 use crate::arguments;
 use crate::cursor::{Cursor, begins_name, is_of_name};
 use crate::definitions::{self, Owner, QT};
-use crate::lookup::Headers;
-use crate::model::{Level, Model, Point};
+use crate::lookup::Lookup;
+use crate::model::{Level, Model, Point, Shape};
 use crate::text::{Mistake, Mistakes, Text};
 use crate::types;
 
@@ -13,12 +13,12 @@ use crate::types;
 pub fn read(
     input: &Input<'_>,
     provider: Option<&str>,
-    headers: &mut dyn Headers,
+    lookup: &mut Lookup<'_>,
     model: &mut Model,
     mistakes: &mut Mistakes,
 ) {
     let text = Text::of_file(input.path, &code(input.text));
-    let mut reader = Reader { provider, headers, model, instrumented: None };
+    let mut reader = Reader { provider, lookup, model, instrumented: None };
     let mut cursor = Cursor::new(&text);
     reader.model.is_qt = true;
     while let Some(character) = cursor.peek() {
@@ -55,7 +55,8 @@ fn code(text: &str) -> String {
                     break;
                 }
             }
-            (len, false)
+            // A comment that begins in the line may end in a later one.
+            (comment_in_line(&rest[..len]).unwrap_or(len), false)
         } else if rest.starts_with("//") {
             (rest.find('\n').unwrap_or(rest.len()), false)
         } else if rest.starts_with("/*") {
@@ -89,6 +90,24 @@ fn code(text: &str) -> String {
     out
 }
 
+/// Where a comment begins that has no end in this line of the preprocessor.
+fn comment_in_line(line: &str) -> Option<usize> {
+    let mut at = 0;
+    while let Some(character) = line[at..].chars().next() {
+        let rest = &line[at..];
+        at += match character {
+            _ if rest.starts_with("//") => return None,
+            _ if rest.starts_with("/*") => match rest[2..].find("*/") {
+                Some(end) => end + 4,
+                None => return Some(at),
+            },
+            '"' | '\'' => quoted_len(rest, character),
+            _ => character.len_utf8(),
+        };
+    }
+    None
+}
+
 fn raw_text(text: &str) -> usize {
     let Some(open) = text.find('(') else { return text.len() };
     let delimiter = text.get(1..open).unwrap_or("");
@@ -116,15 +135,15 @@ fn skip_quoted(cursor: &mut Cursor<'_>) {
     cursor.go_to(cursor.at() + quoted_len(cursor.rest(), quote));
 }
 
-struct Reader<'r> {
+struct Reader<'r, 'h> {
     provider: Option<&'r str>,
-    headers: &'r mut dyn Headers,
+    lookup: &'r mut Lookup<'h>,
     model: &'r mut Model,
     /// The entry of the last instrumented function, for replacements in its body.
     instrumented: Option<usize>,
 }
 
-impl Reader<'_> {
+impl Reader<'_, '_> {
     fn word(&mut self, word: &str, at: usize, cursor: &mut Cursor<'_>) -> Result<(), Mistake> {
         match word {
             "Q_TRACE_POINT" => self.point(cursor),
@@ -231,13 +250,27 @@ impl Reader<'_> {
             return Err(cursor.text().mistake(to, "two types: what to replace, and by what"));
         };
         let (replaced, _) = types::written(&mut Cursor::part(cursor.text(), from, comma))?;
-        let (by, shape) = types::written(&mut Cursor::part(cursor.text(), comma + 1, to))?;
-        let entry = self.instrumented.and_then(|index| self.model.points.get_mut(index));
-        for argument in entry.into_iter().flat_map(|entry| &mut entry.arguments) {
-            if argument.written.as_ref() == Some(&replaced) {
-                argument.written = Some(by.clone());
-                argument.shape = shape.clone();
+        let (by, _) = types::written(&mut Cursor::part(cursor.text(), comma + 1, to))?;
+        let Some(entry) = self.instrumented.and_then(|index| self.model.points.get_mut(index)) else {
+            return Ok(());
+        };
+        let mut is_found = false;
+        for argument in &mut entry.arguments {
+            let written = argument.written.as_deref().unwrap_or("");
+            let Some(mut changed) = types::replaced(written, &replaced, &by) else { continue };
+            match &argument.shape {
+                Shape::Array(_, length) => changed += &format!("[{length}]"),
+                Shape::Counted(_, length) => changed += &format!("[{length}]"),
+                _ => {}
             }
+            let text = Text::at_place(&changed, &cursor.text().place(comma + 1));
+            let (written, shape) = types::written(&mut Cursor::new(&text))?;
+            (argument.written, argument.shape) = (Some(written), shape);
+            is_found = true;
+        }
+        if !is_found {
+            let expected = format!("a type of an argument of this function: none has `{replaced}`");
+            return Err(cursor.text().mistake(from, expected));
         }
         Ok(())
     }
@@ -272,7 +305,7 @@ impl Reader<'_> {
             if !["ENUM", "FLAGS"].contains(&word) {
                 return Err(inner.mistake("ENUM or FLAGS before this"));
             }
-            let mut one = definitions::metadata(&mut inner, &owner, word == "FLAGS", 0, self.headers)?;
+            let mut one = definitions::metadata(&mut inner, &owner, word == "FLAGS", 0, self.lookup)?;
             one.place = cursor.text().place(at);
             self.model.enumerations.push(one);
         }

@@ -81,10 +81,18 @@ impl Text {
 
     pub fn of_file(path: &Path, text: &str) -> Self {
         let mut all = Self::empty(path.to_string_lossy().into());
+        let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
         for (index, line) in text.split_inclusive('\n').enumerate() {
             all.mark(index as u32 + 1, 1);
             all.text.push_str(line);
         }
+        all
+    }
+
+    /// A text that stands nowhere by itself: all of it has this place.
+    pub fn at_place(text: &str, place: &Place) -> Self {
+        let mut all = Self::empty(Arc::clone(&place.file));
+        text.chars().for_each(|character| all.push(character, place));
         all
     }
 

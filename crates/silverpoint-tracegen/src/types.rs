@@ -24,6 +24,11 @@ const OWN: &[(&str, Shape)] = &[
     ("pointer", Shape::Pointer),
 ];
 
+/// Whether the short form has a type of this name.
+pub fn is_own(name: &str) -> bool {
+    OWN.iter().any(|(known, _)| *known == name)
+}
+
 const EXPECTED_OWN: &str = "a type: bool, i8 to i64, u8 to u64, f32, f64, text, bytes, pointer, ?T, [T], or an enumeration that this file defines";
 
 /// Most types within each other.
@@ -101,12 +106,49 @@ pub fn written(cursor: &mut Cursor<'_>) -> Result<(String, Shape), Mistake> {
     Ok((join(&tokens), shape))
 }
 
+/// A type with other tokens instead of some of its own: `const QString &` for `const Name &`. None: it does not have them.
+pub fn replaced(written: &str, from: &str, by: &str) -> Option<String> {
+    let (tokens, from) = (split(written), split(from));
+    if from.is_empty() {
+        return None;
+    }
+    let mut all = Vec::new();
+    let (mut at, mut is_found) = (0, false);
+    while let Some(token) = tokens.get(at) {
+        if tokens[at..].starts_with(&from) {
+            all.extend(split(by));
+            at += from.len();
+            is_found = true;
+        } else {
+            all.push(*token);
+            at += 1;
+        }
+    }
+    is_found.then(|| join(&all))
+}
+
+/// The tokens of a type that [`written`] gave.
+fn split(written: &str) -> Vec<&str> {
+    let mut tokens = Vec::new();
+    let mut rest = written.trim_start();
+    while let Some(character) = rest.chars().next() {
+        let is_inner = |c: char| is_of_name(c) || c == ':';
+        let len = match is_inner(character) {
+            true => rest.find(|c| !is_inner(c)).unwrap_or(rest.len()),
+            false => character.len_utf8(),
+        };
+        tokens.push(&rest[..len]);
+        rest = rest[len..].trim_start();
+    }
+    tokens
+}
+
 enum Length {
     Fixed(u32),
     Argument(String),
 }
 
-/// Elements of an array: at most what a record may be trusted to hold.
+/// Most elements of an array.
 const LONGEST: i128 = 65_536;
 
 fn array_length(cursor: &mut Cursor<'_>) -> Result<Length, Mistake> {
@@ -172,7 +214,9 @@ fn of_tokens(tokens: &[&str]) -> Shape {
     }
     let name = join(&core);
     if stars > 0 {
-        let is_text = stars == 1 && ["char", "char8_t", "char16_t", "char32_t", "wchar_t"].contains(&&*name);
+        let is_text = stars == 1
+            && !tokens.contains(&"volatile")
+            && ["char", "char8_t", "char16_t", "char32_t", "wchar_t"].contains(&&*name);
         return if is_text { Shape::Text } else { Shape::Pointer };
     }
     if let Some(scalar) = scalar(&name) {

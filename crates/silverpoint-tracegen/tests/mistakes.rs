@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use silverpoint_tracegen::{Input, Model, NoHeaders, cpp, read, rust};
+use silverpoint_tracegen::{Input, Model, NoHeaders, Shape, cpp, read, rust};
 
 fn given(path: &str, text: &str) -> Result<Model, String> {
     let input = Input { path: Path::new(path), text };
@@ -40,6 +40,7 @@ fn definitions() {
         ),
         ("f()\n\nf(int a)", "3:1: expected a name that is not taken: f is defined at 1:1"),
         ("{ class A; }", "1:3: expected `{` alone in its line: lines for the header follow it"),
+        ("f_enabled()\nf()", "1:1: expected another name: the tracepoint at 2:1 has trace_f_enabled, too"),
         ("f()\n{\nclass A;", "2:1: expected a line `}` that ends the lines for the header"),
         ("f()\nprovider b", "2:1: expected one `provider`, before all tracepoints"),
         ("provider class", "1:15: expected another name: `class` is a word of C++"),
@@ -72,10 +73,9 @@ fn short_form() {
 #[test]
 fn enumerations() {
     for (text, expected) in [
-        ("ENUM { A B } C;", "1:10: expected `,` or `}`"),
+        ("ENUM { A B } C;", "1:10: expected `,`, a new line or `}`"),
         ("ENUM { A = } C;", "1:12: expected an integer of at most 64 bits"),
         ("ENUM { A = 99999999999999999999 } C;", "1:12: expected an integer of at most 64 bits"),
-        ("ENUM { A, B = 0 } C;", "1:11: expected another value: 0 has a name"),
         ("ENUM { A, A } C;", "1:11: expected another name: `A` is taken"),
         ("ENUM { RANGE(A, 3 ... 2) } C;", "1:24: expected a last value that is not below the first"),
         ("ENUM { RANGE(A, 3 .. 2) } C;", "1:19: expected `...`"),
@@ -88,16 +88,81 @@ fn enumerations() {
             "ENUM { AUTO } A::B;",
             "1:15: expected an enumeration A::B in a header that is included here (-I DIR names where headers are), or its values",
         ),
-        ("ENUM { A", "1:9: expected `,` or `}`"),
+        ("ENUM { A", "1:9: expected `,`, a new line or `}`"),
+        ("enum A { b, RANGE(c, 0 ... 2) }", "1:6: expected single values, no ranges"),
+        ("FLAGS { A = -1 } M;", "1:9: expected flags that are not negative"),
+        (
+            "enum Big { a = 18446744073709551615, b }",
+            "1:38: expected values of one integer of 64 bits, with or without a sign",
+        ),
         ("enum A { }", "1:7: expected values in the braces"),
         ("enum A { new }", "1:6: expected other names: `new` is a word of C++"),
-        ("flags A { b = -1 }", "1:7: expected flags that are not negative"),
+        ("flags A { b = -1 }", "1:11: expected flags that are not negative"),
         ("enum A { b = 1 }\nenum A { b = 1 }", "2:6: expected a name that is not taken: A is defined at 1:6"),
     ] {
         assert_eq!(mistake(text), expected, "{text}");
     }
     let many: String = (0..2000).map(|number| format!("label{number}, ")).collect();
     assert!(mistake(&format!("ENUM {{ {many} }} C;")).contains("expected fewer labels"));
+}
+
+#[test]
+fn a_mistake_in_braces_is_one_mistake() {
+    for begin in ["ENUM", "FLAGS", "enum E", "flags F"] {
+        let text = format!("{begin} {{\n    A = 1\n    B = x\n    C = 2\n    D\n}} Type;\ng(int)\n");
+        let all = mistake(&text);
+        assert_eq!(
+            all,
+            "3:9: expected an integer of at most 64 bits\n7:3: expected a type and a name, as in `int count`"
+        );
+    }
+    assert_eq!(mistake("ENUM { A = x } Type;\ng(int)").lines().count(), 2);
+}
+
+#[test]
+fn enumerations_as_the_generator_of_qt_writes_them_are_read() {
+    let text = "ENUM {\n    # a comment\n    A = 0 # another\n    B = 0,\n\n    C\n    RANGE ( User, 10 ... 12 ) ,\n    MaxUser = 12\n} T;\n";
+    let model = given("a.tracepoints", text).unwrap();
+    let labels: Vec<String> =
+        model.enumerations[0].labels.iter().map(|one| format!("{}={}", one.name, one.value)).collect();
+    assert_eq!(labels, ["A=0", "C=1", "User=10", "User=11", "User=12"]);
+}
+
+#[test]
+fn a_type_of_this_file_may_have_two_names_of_a_value() {
+    let model = given("a.tracepoints", "provider p\nenum E { a, b = 0 }\nf(e: E)\n").unwrap();
+    let header = cpp::header(&model, "a.h");
+    assert!(header.contains("    a = 0,\n    b = 0,\n"), "{header}");
+    assert!(header.contains("{0, \"a\"}") && !header.contains("{0, \"b\"}"), "{header}");
+    let module = rust::module(&model).unwrap();
+    assert!(module.contains("pub const b: Self = Self(0);") && !module.contains("=b,"), "{module}");
+}
+
+#[test]
+fn a_replacement_changes_a_part_of_a_type() {
+    let text = "int Q_TRACE_INSTRUMENT(p) f(const User::Type &u, QList<User::Type> all, User::Types no, X x[3]) {\n\
+        Q_TRACE_PARAM_REPLACE(User::Type, QString); Q_TRACE_PARAM_REPLACE(X, const int) }\n";
+    let model = given("a.cpp", text).unwrap();
+    let arguments = &model.points[0].arguments;
+    let written: Vec<_> = arguments.iter().map(|one| one.written.as_deref().unwrap()).collect();
+    assert_eq!(written, ["const QString &", "QList<QString>", "User::Types", "const int"]);
+    assert_eq!(arguments[0].shape, Shape::Text);
+    assert_eq!(arguments[3].shape, Shape::Array("int".to_owned(), 3));
+}
+
+#[test]
+fn a_byte_order_mark_and_volatile_characters_are_understood() {
+    let model = given("a.tracepoints", "\u{FEFF}f(const volatile char *v)\n").unwrap();
+    assert_eq!(model.points[0].place.to_string(), "a.tracepoints:1:1");
+    assert_eq!(model.points[0].arguments[0].shape, Shape::Pointer);
+}
+
+#[test]
+fn words_of_rust_are_no_types_of_its_module() {
+    let text = "provider p\nenum match { a }\nenum Option { b }\nf(m: match, o: Option, p: ?u8)\n";
+    let module = rust::module(&given("a.tracepoints", text).unwrap()).unwrap();
+    assert!(module.contains("pub struct r#match(") && module.contains("pub struct Option_("), "{module}");
+    assert!(module.contains("m: r#match, o: Option_, p: Option<u8>"), "{module}");
 }
 
 #[test]
@@ -114,6 +179,10 @@ fn sources() {
             "2:8: expected an integer of at most 64 bits",
         ),
         ("Q_TRACE_METADATA(p, \"{ A } C;\")", "1:22: expected ENUM or FLAGS"),
+        (
+            "int Q_TRACE_INSTRUMENT(p) f(Text t) { Q_TRACE_PARAM_REPLACE(Tex, int) }",
+            "1:61: expected a type of an argument of this function: none has `Tex`",
+        ),
         ("Q_TRACE_PARAM_REPLACE(A)", "1:24: expected two types: what to replace, and by what"),
     ] {
         let all = given("a.cpp", text).expect_err(text);
@@ -125,11 +194,12 @@ fn sources() {
 fn what_is_no_definition_is_not_read() {
     let text = "#define Q_TRACE_POINT(provider, ...) \\\n  nothing\n// Q_TRACE_POINT(p, a)\n/* Q_TRACE_POINT(p, b) */\n\
         auto c = \"Q_TRACE_POINT(p, c)\" 'Q' 1'000; // Q_TRACE_POINT(p, d)\nauto e = R\"x(Q_TRACE_POINT(p, e))x\";\n\
+        #define X /* begins\nQ_TRACE_POINT(p, commented)\n*/\n\
         Q_TRACE_POINT(p, f, const char * const text /* a name */, QMap<int, QString> map)\n";
     let model = given("a.cpp", text).unwrap();
     let names: Vec<&str> = model.points.iter().map(|point| &*point.name).collect();
     assert_eq!(names, ["f"]);
-    assert_eq!(model.points[0].place.to_string(), "a.cpp:7:18");
+    assert_eq!(model.points[0].place.to_string(), "a.cpp:10:18");
     let written: Vec<_> = model.points[0].arguments.iter().map(|one| one.written.as_deref()).collect();
     assert_eq!(written, [Some("const char *const"), Some("QMap<int, QString>")]);
 }
@@ -143,6 +213,21 @@ fn rust_says_which_type_it_does_not_have() {
         all[0].to_string().starts_with("a.tracepoints:1:10: expected a type that Rust has"),
         "{}",
         all[0]
+    );
+}
+
+#[test]
+fn a_module_of_rust_has_one_provider_of_each_name() {
+    let text = |provider: &str| format!("provider {provider}\nenum E {{ a }}\nf(e: E)\n");
+    let (one, other) = (text("p"), text("q"));
+    let inputs = [("p.tracepoints", &one), ("q.tracepoints", &other)]
+        .map(|(path, text)| Input { path: Path::new(path), text });
+    let model = read(&inputs, None, &mut NoHeaders).unwrap();
+    assert!(cpp::header(&model, "a.h").contains("namespace q"));
+    let all = rust::module(&model).unwrap_err();
+    assert_eq!(
+        all[0].to_string(),
+        "q.tracepoints:3:1: expected a module for each provider: f is defined at p.tracepoints:3:1, too"
     );
 }
 

@@ -1,7 +1,8 @@
 // Qt's macros for tracepoints: Q_TRACE, Q_TRACE_SCOPE and their like over functions that `silverpoint
 // tracegen` has made. Their headers include it (docs/guide/tracegen.md).
 //
-// In Qt's own sources the private header of Qt defines them; it is switched on here.
+// In Qt's own sources the private header of Qt defines them; it is switched on here. If a source has included
+// it before, switched off, those here take their place.
 #pragma once
 
 #if __has_include(<private/qtrace_p.h>)
@@ -9,8 +10,16 @@
 #        define Q_TRACEPOINT
 #    endif
 #    include <private/qtrace_p.h>
-#elif !defined(Q_TRACE)
+#endif
 
+#if !defined(Q_TRACE) || (defined(Q_HAS_TRACEPOINTS) && !Q_HAS_TRACEPOINTS)
+
+#    undef Q_HAS_TRACEPOINTS
+#    undef Q_TRACE
+#    undef Q_UNCONDITIONAL_TRACE
+#    undef Q_TRACE_ENABLED
+#    undef Q_TRACE_EXIT
+#    undef Q_TRACE_SCOPE
 #    define Q_HAS_TRACEPOINTS 1
 
 // Records, if the tracepoint is on. Arguments are evaluated in any case.
@@ -29,13 +38,6 @@
         Q_TRACE(name##_entry __VA_OPT__(, ) __VA_ARGS__); \
         Q_TRACE_EXIT(name##_exit)
 
-// Definitions: tracegen reads them, the compiler sees nothing.
-#    define Q_TRACE_INSTRUMENT(provider)
-#    define Q_TRACE_PARAM_REPLACE(in, out)
-#    define Q_TRACE_POINT(provider, name, ...)
-#    define Q_TRACE_PREFIX(provider, prefix)
-#    define Q_TRACE_METADATA(provider, metadata)
-
 #    include "../silverpoint.hpp"
 
 SP_DETAIL_BEGIN
@@ -51,4 +53,21 @@ struct AtScopeEnd {
 
 SP_DETAIL_END
 
+#endif
+
+// Definitions: tracegen reads them, the compiler sees nothing. (Older versions of Qt's header lack them.)
+#ifndef Q_TRACE_INSTRUMENT
+#    define Q_TRACE_INSTRUMENT(provider)
+#endif
+#ifndef Q_TRACE_PARAM_REPLACE
+#    define Q_TRACE_PARAM_REPLACE(in, out)
+#endif
+#ifndef Q_TRACE_POINT
+#    define Q_TRACE_POINT(provider, name, ...)
+#endif
+#ifndef Q_TRACE_PREFIX
+#    define Q_TRACE_PREFIX(provider, prefix)
+#endif
+#ifndef Q_TRACE_METADATA
+#    define Q_TRACE_METADATA(provider, metadata)
 #endif

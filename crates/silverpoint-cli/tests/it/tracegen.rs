@@ -78,6 +78,68 @@ fn the_page_of_the_guide_shows_what_happens_and_rust_records_the_same() {
     assert_eq!(records(&scratch, "rust.silver"), in_cpp);
 }
 
+/// Definitions whose code is compiled as it is written.
+const EDGES: &str = "provider p\nenum Big { low = 1, high = 18446744073709551615, top = 18446744073709551615 }\nf(b: Big, all: [pointer], some: [?pointer])\n\
+    moved(std::string &&text)\nseen(const volatile char *v, int a)\n";
+/// As a version of Qt's private header that is switched off, and lacks the macros of definitions.
+const OLD_HEADER: &str = "#pragma once\n#define Q_HAS_TRACEPOINTS 0\n#define Q_TRACE(x, ...)\n#define Q_TRACE_EXIT(x, ...)\n\
+    #define Q_TRACE_SCOPE(x, ...)\n#define Q_UNCONDITIONAL_TRACE(x, ...)\n#define Q_TRACE_ENABLED(x) false\n";
+const EDGES_MAIN: &str = r#"
+#include <private/qtrace_p.h>
+#include "edges.h"
+#include "old.h"
+Q_TRACE_POINT(old, old, int number)
+int main() {
+    Q_TRACE(old, 7);
+    const void* const all[] = {nullptr};
+    const std::optional<const void*> some[] = {{}};
+    // Whether a tracepoint is on is a question about itself.
+    if (p::trace_f_enabled()) p::do_trace_f(p::Big::high, all, some);
+    if (p::trace_moved_enabled()) return 1;
+    p::do_trace_moved(std::string("text"));
+    p::trace_seen(nullptr, {});
+}
+"#;
+
+#[test]
+fn one_site_answers_whether_it_is_on_and_records() {
+    let scratch = Scratch::new();
+    std::fs::write(scratch.path("edges.tracepoints"), EDGES).unwrap();
+    std::fs::write(scratch.path("main.cpp"), EDGES_MAIN).unwrap();
+    let header = scratch.run(["tracegen", "edges.tracepoints", "-o", "edges.h"]);
+    assert_eq!(header.code(), Some(0), "{header:?}");
+    std::fs::create_dir(scratch.path("private")).unwrap();
+    std::fs::write(scratch.path("private/qtrace_p.h"), OLD_HEADER).unwrap();
+    std::fs::write(scratch.path("old.tracepoints"), "old(int number)\n").unwrap();
+    assert_eq!(scratch.run(["tracegen", "old.tracepoints", "-o", "old.h"]).code(), Some(0));
+    let include = format!("-I{}", root().join("cpp/include").display());
+    let options =
+        ["-std=c++20", "-Wall", "-Wextra", "-Werror", "-Wshadow", "-I.", &include, "main.cpp", "-o", "edges"];
+    let compiled = scratch.command("c++", options).output().unwrap();
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    let run = scratch.run([
+        "run",
+        "--quiet",
+        "--filter",
+        "off,p::trace_f()=on",
+        "-o",
+        "one.silver",
+        "--",
+        "./edges",
+    ]);
+    assert_eq!(run.code(), Some(0), "{run:?}");
+    let found = records(&scratch, "one.silver");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].1["b"], "high");
+    // The site's description has no sign before the label's value, as Rust has it.
+    let header = std::fs::read_to_string(scratch.path("edges.h")).unwrap();
+    assert!(header.contains("is_unsigned = true"), "{header}");
+    let run = scratch.run(["run", "--quiet", "--filter", "debug", "-o", "all.silver", "--", "./edges"]);
+    assert_eq!(run.code(), Some(1), "{run:?}");
+    let found = records(&scratch, "all.silver");
+    assert_eq!(found.first(), Some(&("old".to_owned(), json!({"number": 7}))), "{found:?}");
+}
+
 /// A program that gets its tracepoints by the function for CMake.
 const PROJECT: &str = r#"
 cmake_minimum_required(VERSION 3.20)
@@ -88,7 +150,7 @@ add_subdirectory(${SOURCES} silverpoint)
 find_package(Qt6 6.2 REQUIRED COMPONENTS Core)
 add_executable(program ${DATA}/qt.cpp)
 target_compile_options(program PRIVATE -Wall -Wextra -Werror -Wshadow)
-target_link_libraries(program PRIVATE Qt6::Core)
+target_link_libraries(program Qt6::Core)
 silverpoint_tracegen(program ${DATA}/qtdemo.tracepoints)
 silverpoint_tracegen(program PROVIDER editor ${DATA}/qt.cpp)
 "#;
@@ -110,6 +172,10 @@ fn definitions_of_qt_compile_and_record_what_they_are_given() {
         let said = [ended.stdout, ended.stderr].map(|out| String::from_utf8_lossy(&out).into_owned());
         assert!(ended.status.success(), "{said:?}");
     }
+    // A change of a header that AUTO has read makes the header again, too.
+    let rule =
+        std::fs::read_to_string(scratch.path("build/program_tracegen/editor_tracepoints_p.h.d")).unwrap();
+    assert!(rule.contains("qcoreevent.h"), "{rule}");
     let run = scratch.run(["run", "--quiet", "--filter", "debug", "-o", "qt.silver", "--", "build/program"]);
     assert_eq!(run.code(), Some(0), "{run:?}");
     let mut found = records(&scratch, "qt.silver");

@@ -1,4 +1,4 @@
-// Made by `silverpoint tracegen --rust`; changes get lost.
+// Made by `silverpoint tracegen --rust`; do not edit.
 
 /// An enumeration: `shop::Side`. Values without a name are possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
