@@ -50,7 +50,9 @@ pub fn read(text: &Text, stem: &str, lookup: &mut Lookup<'_>, model: &mut Model,
     if !is_named {
         model.is_qt = true;
         if !is_name(stem) && model.points.len() > begun {
-            let expected = "a file whose name is that of the provider, or a line `provider NAME`";
+            let expected = format!(
+                "a line `provider NAME` before all tracepoints, or another file name: `{stem}` is no name of a provider"
+            );
             mistakes.add(text.mistake(0, expected));
         }
     }

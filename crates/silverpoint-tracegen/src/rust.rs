@@ -229,15 +229,23 @@ impl Module<'_> {
         for argument in &point.arguments {
             let name = variable(&argument.name);
             // A slice knows its length.
-            let counted = point
+            let mut counted = point
                 .arguments
                 .iter()
-                .find(|one| matches!(&one.shape, Shape::Counted(_, length) if *length == argument.name));
-            if let (Some(counted), Shape::Scalar(scalar)) = (counted, &argument.shape) {
+                .filter(|one| matches!(&one.shape, Shape::Counted(_, length) if *length == argument.name));
+            if let (Some(first), Shape::Scalar(scalar)) = (counted.next(), &argument.shape) {
+                if let Some(second) = counted.next() {
+                    let expected = format!(
+                        "a length of its own: slices of Rust may differ in length, and `{}` has that of `{}`",
+                        second.name, first.name
+                    );
+                    self.mistakes.push(Mistake::new(&second.place, expected));
+                }
+                let kind = scalar_name(*scalar);
+                // A length that the type does not have is recorded as the largest that it has.
                 values.push(format!(
-                    "{name} = {}.len() as {}",
-                    variable(&counted.name),
-                    scalar_name(*scalar)
+                    "{name} = {kind}::try_from({}.len()).unwrap_or({kind}::MAX)",
+                    variable(&first.name)
                 ));
                 continue;
             }

@@ -52,7 +52,7 @@ fn definitions() {
     assert_eq!(mistake("f(int)\ng(int b)\nh(char)\n").lines().count(), 2);
     assert_eq!(mistake(&"f(int)\n".repeat(100)).lines().count(), 20);
     let unnamed = given("a b.tracepoints", "f()\n").unwrap_err();
-    assert!(unnamed.contains("a file whose name is that of the provider"), "{unnamed}");
+    assert!(unnamed.contains("`a b` is no name of a provider"), "{unnamed}");
 }
 
 #[test]
@@ -214,6 +214,16 @@ fn rust_says_which_type_it_does_not_have() {
         "{}",
         all[0]
     );
+}
+
+#[test]
+fn a_length_in_rust_is_that_of_one_slice_and_is_not_truncated() {
+    let model = given("a.tracepoints", "f(int[n] a, qint8 n)\n").unwrap();
+    let module = rust::module(&model).unwrap();
+    assert!(module.contains("n = i8::try_from(a.len()).unwrap_or(i8::MAX)"), "{module}");
+    let model = given("a.tracepoints", "f(int[n] a, int[n] b, int n)\n").unwrap();
+    let all = rust::module(&model).unwrap_err();
+    assert!(all[0].to_string().starts_with("a.tracepoints:1:13: expected a length of its own"), "{}", all[0]);
 }
 
 #[test]
