@@ -67,31 +67,45 @@ inline constexpr bool kIsArrayRef = false;
 template <class T>
 inline constexpr bool kIsArrayRef<ArrayRef<T>> = true;
 
-template <class Then>
+// Optional values that have zeros in their place when there is none.
+template <class T>
+concept OptionalNumber = OptionalLike<T> && Small<std::remove_cvref_t<decltype(*std::declval<const T&>())>>;
+template <class T>
+concept OptionalText = OptionalLike<T> && TextLike<std::remove_cvref_t<decltype(*std::declval<const T&>())>>;
+
+// The most numbers that tools read of one probe.
+inline constexpr std::size_t kUsdtMost = 12;
+
+template <std::size_t kLeft, class Then>
 SP_DETAIL_HOT void usdt_spread(const Then& then) {
     then();
 }
 
 // Calls `then` with the numbers of a value, as it was captured.
-template <class T, class Then>
+template <std::size_t kLeft, class T, class Then>
 SP_DETAIL_HOT void usdt_spread_one(const T& value, const Then& then);
 
-// Calls `then` with the numbers of all values, in order.
-template <class Then, class T, class... Rest>
+// Calls `then` with the numbers of all values, in order, and of no more values once there are `kLeft`.
+template <std::size_t kLeft, class Then, class T, class... Rest>
 SP_DETAIL_HOT void usdt_spread(const Then& then, const T& first, const Rest&... rest) {
-    const auto go_on = [&](auto... numbers) __attribute__((always_inline)) {
-        usdt_spread(
-            [&](auto... later) __attribute__((always_inline)) { then(numbers..., later...); }, rest...);
-    };
-    if constexpr (std::is_array_v<T> || kIsSteady<T>) {
-        usdt_spread_one(Capture<T>::of(first), go_on);
+    if constexpr (kLeft == 0) {
+        then();
     } else {
-        // Reading it may run code of the program, which a record does once.
-        go_on(usdt_address(&reinterpret_cast<const volatile char&>(first)));
+        const auto go_on = [&](auto... numbers) __attribute__((always_inline)) {
+            constexpr std::size_t kCount = sizeof...(numbers);
+            usdt_spread<(kCount < kLeft ? kLeft - kCount : 0)>(
+                [&](auto... later) __attribute__((always_inline)) { then(numbers..., later...); }, rest...);
+        };
+        if constexpr (std::is_array_v<T> || kIsSteady<T>) {
+            usdt_spread_one<kLeft>(Capture<T>::of(first), go_on);
+        } else {
+            // Reading it may run code of the program, which a record does once.
+            go_on(usdt_address(&reinterpret_cast<const volatile char&>(first)));
+        }
     }
 }
 
-template <class T, class Then>
+template <std::size_t kLeft, class T, class Then>
 SP_DETAIL_HOT void usdt_spread_one(const T& value, const Then& then) {
     if constexpr (Wide<T>) {
         then(static_cast<std::uint64_t>(value),
@@ -105,7 +119,7 @@ SP_DETAIL_HOT void usdt_spread_one(const T& value, const Then& then) {
     } else if constexpr (std::is_pointer_v<T>) {
         then(reinterpret_cast<std::uint64_t>(value));
     } else if constexpr (kIsTagged<T>) {
-        usdt_spread_one(value.value, then);
+        usdt_spread_one<kLeft>(value.value, then);
     } else if constexpr (kIsTextRef<T>) {
         then(usdt_address(value.data), std::uint64_t{value.size * sizeof *value.data});
     } else if constexpr (std::same_as<T, BytesRef>) {
@@ -123,16 +137,16 @@ SP_DETAIL_HOT void usdt_spread_one(const T& value, const Then& then) {
     } else if constexpr (Described<T>) {
         Struct<T>::visit(
             value, [&](const auto&... members)
-                       __attribute__((always_inline)) { usdt_spread(then, members...); });
+                       __attribute__((always_inline)) { usdt_spread<kLeft>(then, members...); });
     } else if constexpr (TupleLike<T>) {
         with_elements(
             value, typename Codec<T>::Indices{}, [&](const auto&... elements) __attribute__((always_inline)) {
-                usdt_spread(then, elements...);
+                usdt_spread<kLeft>(then, elements...);
             });
-    } else if constexpr (OptionalLike<T> && Small<std::remove_cvref_t<decltype(*value)>>) {
+    } else if constexpr (OptionalNumber<T>) {
         using Held = std::remove_cvref_t<decltype(*value)>;
         then(static_cast<std::uint8_t>(value.has_value()), usdt_number(value.has_value() ? *value : Held{}));
-    } else if constexpr (OptionalLike<T> && TextLike<std::remove_cvref_t<decltype(*value)>>) {
+    } else if constexpr (OptionalText<T>) {
         const bool is_there = value.has_value();
         then(static_cast<std::uint8_t>(is_there), usdt_address(is_there ? (*value).data() : nullptr),
              std::uint64_t{is_there ? (*value).size() * sizeof *(*value).data() : 0});
@@ -159,9 +173,6 @@ constexpr std::uint64_t usdt_sizes() {
     ((sizes |= usdt_size<Ts>() << at, at += 4), ...);
     return sizes;
 }
-
-// The most numbers that tools read of one probe.
-inline constexpr std::size_t kUsdtMost = 12;
 
 // clang-format off
 #define SP_DETAIL_USDT_HIT(arguments, ...)                                                                   \
@@ -267,7 +278,7 @@ SP_DETAIL_HOT void usdt_hit([[maybe_unused]] Ts... numbers) {
 
 template <class Names, UsdtPart kPart, class... Ts>
 SP_DETAIL_HOT void usdt_fire(const Ts&... values) {
-    usdt_spread(
+    usdt_spread<kUsdtMost>(
         [](auto... numbers) __attribute__((always_inline)) { usdt_hit<Names, kPart>(numbers...); },
         values...);
 }
@@ -361,6 +372,8 @@ struct SP_DETAIL_VISIBLE UsdtStartTo {
         return {found};
     }
 };
+SP_DETAIL_HOT UsdtStart usdt_start(void* found) { return {{stream_site(usdt_place(found))}, found}; }
+SP_DETAIL_HOT UsdtStartTo usdt_start_to(void* found) { return {{stream_site(usdt_place(found))}, found}; }
 
 // As Sink. A stream's probe has its values; what is literal in it is not known to the compiler's assembler.
 template <class Names>
@@ -379,7 +392,7 @@ struct SP_DETAIL_VISIBLE UsdtSink {
   private:
     template <class... Pieces>
     SP_DETAIL_HOT static void fire(const Pieces&... pieces) {
-        usdt_spread(
+        usdt_spread<kUsdtMost>(
             [](auto... numbers)
                 __attribute__((always_inline)) { usdt_hit<Names, UsdtPart::kWhole>(numbers...); },
             value_of(pieces)...);

@@ -65,12 +65,8 @@
 #    define SP_DETAIL_UNMARKED(found) ::silverpoint::detail::usdt_unmarked(found)
 #    define SP_DETAIL_SINK(found, category) \
         ::silverpoint::detail::usdt_sink(SP_DETAIL_USDT_NAMES(category, "", kName), found)
-#    define SP_DETAIL_USDT_SITE(found) \
-        ::silverpoint::detail::stream_site(::silverpoint::detail::usdt_place(found))
-#    define SP_DETAIL_START(found) \
-        ::silverpoint::detail::UsdtStart { {SP_DETAIL_USDT_SITE(found)}, found }
-#    define SP_DETAIL_START_TO(found) \
-        ::silverpoint::detail::UsdtStartTo { {SP_DETAIL_USDT_SITE(found)}, found }
+#    define SP_DETAIL_START(found) ::silverpoint::detail::usdt_start(found)
+#    define SP_DETAIL_START_TO(found) ::silverpoint::detail::usdt_start_to(found)
 #    define SP_DETAIL_START_PERCENT(found, text) \
         ::silverpoint::detail::usdt_percent(SP_DETAIL_USDT_NAMES(SP_DETAIL_CATEGORY, text, kPercent), found)
 #    define SP_DETAIL_AT(found, category, text, list) at(list, SP_DETAIL_USDT_NAMES(category, text, kBraces))

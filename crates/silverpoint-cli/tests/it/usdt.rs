@@ -53,7 +53,7 @@ fn probes(scratch: &Scratch, file: &str) -> BTreeSet<String> {
     found
 }
 
-const OF_CPP: [&str; 22] = [
+const OF_CPP: [&str; 23] = [
     "Other_Category:slow_ms -4+",
     "net_shop:_9_limited -4+",
     "net_shop:evaluated -4+",
@@ -74,8 +74,9 @@ const OF_CPP: [&str; 22] = [
     "net_shop:optional 1 -4 -4 1 -8+",
     "net_shop:order_at -4 8+",
     "net_shop:order_filled -4 8 8 8 -2+",
+    "net_shop:others 8 8+",
     "net_shop:queue_depth -4+",
-    "net_shop:shop_cpp_53 -4 8 8+",
+    "net_shop:shop_cpp_54 -4 8 8+",
     "net_shop:within +",
 ];
 
@@ -138,7 +139,7 @@ fn a_tracer_reads_the_values_of_all_arguments(scratch: &Scratch) {
         format("net_shop:order_filled", "%d %lx '%s' %d", "arg0, arg1, str(arg2, arg3), arg4"),
         format("net_shop:optional", "%d %d %d %d %ld", "arg0, arg1, arg2, arg3, arg4"),
         format("net_shop:lists", "%d %d %d", "arg1, arg2, arg3"),
-        format("net_shop:shop_cpp_53", "%d '%s'", "arg0, str(arg1, arg2)"),
+        format("net_shop:shop_cpp_54", "%d '%s'", "arg0, str(arg1, arg2)"),
         format("Other_Category:slow_ms", "%d", "arg0"),
         format("net_shop:queue_depth", "%d", "arg0"),
         format("net_shop:fetch_begin", "%d '%s'", "arg0, str(arg1, arg2)"),
@@ -170,7 +171,7 @@ fn a_tracer_reads_the_values_of_all_arguments(scratch: &Scratch) {
             format!("net_shop:order_filled {i} {:x} '{text}' {side}", (number / 4.0).to_bits()),
             format!("net_shop:optional {even} {} {i} 7 {}", even * i, i * 1000),
             format!("net_shop:lists {i} {i} {i}"),
-            format!("net_shop:shop_cpp_53 {i} '{text}'"),
+            format!("net_shop:shop_cpp_54 {i} '{text}'"),
             format!("Other_Category:slow_ms {i}"),
             format!("net_shop:queue_depth {i}"),
             format!("net_shop:fetch_begin {i} '{text}'"),

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <optional>
 #include <silverpoint/silverpoint.hpp>
 #include <string>
@@ -51,6 +52,8 @@ static void run(int i) {
              std::make_tuple(i, std::uint8_t{7}), std::chrono::microseconds(i));
     SP_EVENT("lists", floats, SP_HEX(i), SP_SECRET(i), SP_UNIT(i, "ms"));
     SP_DEBUG << "streamed" << i << text;
+    // What has no form as numbers: where it is.
+    SP_EVENT("others", std::map<std::string, int>{{text, i}}, std::vector<std::string>{text});
     SP_LOG(warn, "Other Category", "slow: {} ms", i);
     SP_COUNTER("queue.depth", i, "orders");
     SP_ASYNC_BEGIN("fetch", i, text);
