@@ -174,6 +174,7 @@ const ROWS: &[Row] = &[
     Row { command: "ls", calls: &["FILE"], codes: usage },
     Row { command: "config", calls: &["check FILE"], codes: is_no_configuration },
     Row { command: "doctor", calls: &["FILE", "--json FILE"], codes: examines },
+    Row { command: "tracegen", calls: &["FILE", "--rust FILE -o OUT --force"], codes: has_no_tracepoints },
     Row { command: "completions", calls: &["FILE"], codes: usage },
     Row { command: "man", calls: &["FILE"], codes: usage },
     Row { command: "man", calls: &["--out FILE"], codes: writes_into },
@@ -279,6 +280,11 @@ fn executes(input: Input) -> &'static [i32] {
 
 fn is_no_process(_: Input) -> &'static [i32] {
     &[6]
+}
+
+/// The file is to define tracepoints: none of these does.
+fn has_no_tracepoints(_: Input) -> &'static [i32] {
+    &[1]
 }
 
 fn usage(_: Input) -> &'static [i32] {
