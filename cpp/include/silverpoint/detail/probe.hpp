@@ -52,6 +52,9 @@ inline void start_probes() {
     const SystemGuard guard;
     probes_begun.store(1, std::memory_order_relaxed);
     static constinit std::atomic<StartProbes> known{nullptr};
+    // A forked child does not report it again.
+    static constinit std::atomic<bool> has_failed{false};
+    if (has_failed.load(std::memory_order_relaxed)) return;
     StartProbes start = known.load(std::memory_order_acquire);
     if (start == nullptr) {
         const char* const named = environment("SILVERPOINT_LTTNG_LIBRARY");
@@ -64,6 +67,7 @@ inline void start_probes() {
             why = start == nullptr ? weak_dlerror() : "";
         }
         if (start == nullptr) {
+            has_failed.store(true, std::memory_order_relaxed);
             Text<600> line;
             if (why == nullptr) why = name;
             // A long path leaves room for the advice.
