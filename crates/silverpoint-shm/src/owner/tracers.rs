@@ -206,7 +206,9 @@ fn begin(session: &Session) {
 /// child it is loaded.
 pub(super) fn start(session: &Session) {
     static KNOWN: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
-    if asked(session) & at::probes::LTTNG == 0 {
+    // A forked child does not report it again.
+    static HAS_FAILED: AtomicBool = AtomicBool::new(false);
+    if asked(session) & at::probes::LTTNG == 0 || HAS_FAILED.load(Ordering::Relaxed) {
         return;
     }
     BEGUN.store(true, Ordering::Relaxed);
@@ -214,6 +216,7 @@ pub(super) fn start(session: &Session) {
     if function.is_null() {
         function = load();
         if function.is_null() {
+            HAS_FAILED.store(true, Ordering::Relaxed);
             return;
         }
         KNOWN.store(function, Ordering::Release);
