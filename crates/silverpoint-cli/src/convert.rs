@@ -204,8 +204,7 @@ pub fn run(args: Args, formats: &Formats) -> Outcome {
 
 /// The clock of a trace of CTF: that of another one, or the wall clock.
 fn clock(from: Option<&Path>, trace: Option<&Trace>) -> Result<Clock, Failed> {
-    let mut boots: Vec<[u8; 16]> =
-        trace.into_iter().flat_map(|trace| &trace.sessions).map(|session| boot(session)).collect();
+    let mut boots: Vec<[u8; 16]> = trace.into_iter().flat_map(|trace| &trace.sessions).map(boot).collect();
     boots.sort_unstable();
     boots.dedup();
     let boot = match boots[..] {

@@ -67,7 +67,7 @@ fn perf_and_records_are_in_order() {
 #[test]
 fn a_clock_that_cannot_be_taken_is_refused() {
     let scratch = Scratch::new();
-    let ended = end(&mut scratch
+    let ended = end(scratch
         .silverpoint(["run", "--quiet", "-o", "a.silver", "--"])
         .arg(crate::harness::subject())
         .args(["count", "1"]));
