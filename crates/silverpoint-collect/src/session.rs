@@ -475,7 +475,8 @@ impl Session {
     pub(crate) fn push_end(&mut self, sink: &mut Sink) -> Result<(), ObserveError> {
         let mut repetition = self.repetition;
         repetition.add_all(sink.batch.kinds());
-        if repetition.is_due_at_end() && self.epoch == sink.trace.epoch() {
+        // (Not by the epoch: the last records may have begun one, in which nothing is described yet.)
+        if repetition.is_due_at_end() && self.part_epoch == sink.trace.part() {
             // Once more: what is damaged where it began is found here.
             sink.trace.repeat_about();
             self.epoch = 0;

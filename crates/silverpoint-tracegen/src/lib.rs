@@ -48,7 +48,7 @@ const SOURCES: &[&str] = &["c", "cc", "cpp", "cxx", "c++", "h", "hh", "hpp", "hx
 /// `provider`: reads only this provider's tracepoints from sources; without it, all.
 ///
 /// # Errors
-/// All mistakes, at most 20 a file.
+/// All mistakes, at most 10 a file.
 pub fn read(
     inputs: &[Input<'_>],
     provider: Option<&str>,

@@ -31,8 +31,16 @@ pub struct Mistake {
 }
 
 impl Mistake {
+    /// Characters of what was expected: it may quote a name of the file, which has any length.
+    const MOST: usize = 200;
+
     pub(crate) fn new(place: &Place, expected: impl Into<String>) -> Self {
-        Self { place: place.clone(), expected: expected.into() }
+        let mut expected = expected.into();
+        if let Some((end, _)) = expected.char_indices().nth(Self::MOST) {
+            expected.truncate(end);
+            expected.push('…');
+        }
+        Self { place: place.clone(), expected }
     }
 }
 
@@ -49,7 +57,7 @@ pub struct Mistakes {
 }
 
 impl Mistakes {
-    const MOST: usize = 20;
+    const MOST: usize = 10;
 
     pub fn add(&mut self, mistake: Mistake) {
         if self.all.len() < Self::MOST {
@@ -128,6 +136,6 @@ impl Text {
     }
 
     pub fn mistake(&self, at: usize, expected: impl Into<String>) -> Mistake {
-        Mistake { place: self.place(at), expected: expected.into() }
+        Mistake::new(&self.place(at), expected)
     }
 }

@@ -71,6 +71,28 @@ fn parts_by_size_stand_alone_and_name_each_other() {
     }
 }
 
+/// The last records of a session could make its descriptions due. No records followed, and the end of the session did not repeat them.
+#[test]
+fn descriptions_come_again_at_the_end_when_the_last_records_made_them_due() {
+    // A pass has 7,296 bytes: with the 36th there are 256 KiB.
+    for passes in 33..40 {
+        let scratch = Scratch::new("repeated");
+        let (mut fake, id, mut ring) = one_ring(&scratch, 1, 14);
+        let mut collector = Collector::new(scratch.config()).unwrap();
+        fill(&mut collector, &mut ring, id, 1..passes * 300 + 1);
+        fake.die();
+        wait_until("the session is gone", || {
+            collector.pass();
+            !fake.is_there()
+        });
+        collector.leave();
+        let kinds = read_alone(&scratch.trace()).kinds.concat();
+        let last = |kind: u8| kinds.iter().rposition(|other| *other == kind);
+        let (sites, records) = (last(BlockKind::SITES.0), last(BlockKind::RECORDS.0));
+        assert!(records.is_some() && sites > records, "{passes} passes: {kinds:?}");
+    }
+}
+
 #[test]
 fn parts_begin_with_the_fields_that_are_open() {
     let scratch = Scratch::new("rotate-context");
