@@ -1,0 +1,100 @@
+#pragma warning disable CS8500 // Addresses of T are taken only where T has been compared with a type without references.
+using System;
+using System.Runtime.CompilerServices;
+
+namespace Silverpoint
+{
+    // Values that the hot path packs straight into the ring, since no code of the program runs for them. The
+    // compiler at run time removes all branches but one for each T that is a value type.
+    internal static unsafe class Direct
+    {
+        // Longer texts are packed elsewhere: they may have to be cut.
+        private const int LongText = 2048;
+        internal const string Null = "(null)";
+
+        // How many bytes the value has in a record; negative: it is not packed here.
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        internal static int Size<T>(T value)
+        {
+            if (typeof(T) == typeof(int) || typeof(T) == typeof(uint) || typeof(T) == typeof(float)) return 4;
+            if (typeof(T) == typeof(long) || typeof(T) == typeof(ulong) || typeof(T) == typeof(double) || typeof(T) == typeof(IntPtr) || typeof(T) == typeof(UIntPtr)) return 8;
+            if (typeof(T) == typeof(short) || typeof(T) == typeof(ushort) || typeof(T) == typeof(char)) return 2;
+            if (typeof(T) == typeof(byte) || typeof(T) == typeof(sbyte) || typeof(T) == typeof(bool)) return 1;
+            if (typeof(T) == typeof(Guid)) return 16;
+            if (typeof(T) == typeof(DateTime)) return Times.IsShort(*(DateTime*)&value) ? Times.Size : -1;
+            if (typeof(T) == typeof(DateTimeOffset)) return Times.IsShort((*(DateTimeOffset*)&value).UtcDateTime) ? Times.Size : -1;
+            if (typeof(T) == typeof(TimeSpan)) return Times.IsShort(*(TimeSpan*)&value) ? Times.Size : -1;
+            if (value is string text) return TextSize(text);
+            return OtherSize(value);
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static int OtherSize<T>(T value)
+        {
+            if (typeof(T) == typeof(string)) return TextSize(null);
+            return Codec<T>.Raw == 0 ? -1 : Codec<T>.Raw;
+        }
+
+        // Packs a value that has a size, and gives the place behind it.
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        internal static byte* Put<T>(byte* at, T value)
+        {
+            if (typeof(T) == typeof(int) || typeof(T) == typeof(uint) || typeof(T) == typeof(float))
+            {
+                *(uint*)at = *(uint*)&value;
+                return at + 4;
+            }
+            if (typeof(T) == typeof(long) || typeof(T) == typeof(ulong) || typeof(T) == typeof(double) || typeof(T) == typeof(IntPtr) || typeof(T) == typeof(UIntPtr))
+            {
+                *(ulong*)at = *(ulong*)&value;
+                return at + 8;
+            }
+            if (typeof(T) == typeof(short) || typeof(T) == typeof(ushort) || typeof(T) == typeof(char))
+            {
+                *(ushort*)at = *(ushort*)&value;
+                return at + 2;
+            }
+            if (typeof(T) == typeof(byte) || typeof(T) == typeof(sbyte))
+            {
+                *at = *(byte*)&value;
+                return at + 1;
+            }
+            if (typeof(T) == typeof(bool))
+            {
+                *at = *(bool*)&value ? (byte)1 : (byte)0;
+                return at + 1;
+            }
+            if (typeof(T) == typeof(Guid)) return Texts.PutGuid(at, (byte*)&value);
+            if (typeof(T) == typeof(DateTime)) return Times.Put(at, *(DateTime*)&value);
+            if (typeof(T) == typeof(DateTimeOffset)) return Times.Put(at, (*(DateTimeOffset*)&value).UtcDateTime);
+            if (typeof(T) == typeof(TimeSpan)) return Times.Put(at, *(TimeSpan*)&value);
+            if (value is string text) return PutText(at, text);
+            return PutOther(at, value);
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static byte* PutOther<T>(byte* at, T value)
+        {
+            if (typeof(T) == typeof(string)) return PutText(at, Null);
+            int size = Codec<T>.Raw;
+            byte* from = (byte*)&value;
+            for (int i = 0; i < size; ++i) at[i] = from[i];
+            return at + size;
+        }
+
+        internal static int TextSize(string text)
+        {
+            int length = (text ?? Null).Length;
+            return length <= LongText ? 4 + 2 * length : -1;
+        }
+
+        internal static byte* PutText(byte* at, string text)
+        {
+            int length = text.Length;
+            *(int*)at = length;
+            at += 4;
+            fixed (char* from = text) Buffer.MemoryCopy(from, at, 2 * length, 2 * length);
+            return at + 2 * length;
+        }
+    }
+}

@@ -1,0 +1,122 @@
+using System;
+using System.Runtime.InteropServices;
+using System.Text;
+
+namespace Silverpoint
+{
+    // A site as libsilverpoint_net has it: the state byte's address, and the first word of its records.
+    [StructLayout(LayoutKind.Explicit, Size = 64)]
+    internal unsafe struct NativeSite
+    {
+        [FieldOffset(0)] public byte* State;
+        [FieldOffset(8)] public ulong Head;
+        [FieldOffset(56)] public ulong Whole;
+    }
+
+    // The part of a thread's position in its ring that the hot path needs.
+    [StructLayout(LayoutKind.Explicit)]
+    internal unsafe struct Lane
+    {
+        [FieldOffset(0)] public uint Ready;
+        [FieldOffset(8)] public byte* Cursor;
+        [FieldOffset(16)] public byte* Limit;
+        [FieldOffset(24)] public ulong Delta;
+        [FieldOffset(32)] public ulong* Committed;
+    }
+
+    // libsilverpoint_net: what is done once for a place, a thread or a process (dotnet/native).
+    internal static unsafe class Native
+    {
+        private const string Library = "silverpoint_net";
+        private const int Interface = 1;
+
+        // Whether the library is there and of this version. If it is not, nothing is recorded.
+        internal static readonly bool IsThere;
+
+        // Reads the time stamp counter. It has the managed calling convention: the function takes nothing, blocks
+        // nowhere and returns a word, so no transition is needed, which would cost as much as the record.
+        internal static readonly delegate*<ulong> Counter;
+
+        // What a tracepoint points to where the library is missing: a site that is off.
+        internal static readonly NativeSite* Off = MakeOff();
+
+        static Native()
+        {
+            try
+            {
+                int found = spn_interface();
+                if (found == Interface)
+                {
+                    Counter = (delegate*<ulong>)spn_counter_address();
+                    IsThere = true;
+                    return;
+                }
+                Complain("libsilverpoint_net.so has interface " + found + " instead of " + Interface + ": install the one that belongs to Silverpoint.dll");
+            }
+            catch (Exception error) when (error is DllNotFoundException || error is EntryPointNotFoundException || error is BadImageFormatException)
+            {
+                Complain("libsilverpoint_net.so cannot be used, put it beside Silverpoint.dll: " + error.Message);
+            }
+        }
+
+        private static void Complain(string what)
+        {
+            try
+            {
+                Console.Error.WriteLine("silverpoint: nothing is recorded: " + what);
+            }
+            catch (System.IO.IOException)
+            {
+                // Standard error is closed: there is nobody to tell.
+            }
+        }
+
+        private static NativeSite* MakeOff()
+        {
+            byte* memory = (byte*)Marshal.AllocHGlobal(sizeof(NativeSite) + 1);
+            for (int i = 0; i <= sizeof(NativeSite); ++i) memory[i] = 0;
+            ((NativeSite*)memory)->State = memory + sizeof(NativeSite);
+            return (NativeSite*)memory;
+        }
+
+        internal static NativeSite* MakeSite(Level level, int line, string file, string function, string category)
+        {
+            if (!IsThere) return Off;
+            byte[] texts = Encoding.UTF8.GetBytes(file + function + category);
+            int fileSize = Encoding.UTF8.GetByteCount(file), functionSize = Encoding.UTF8.GetByteCount(function);
+            // Halves of a surrogate pair at a border would change the sizes: each text is encoded alone then.
+            if (texts.Length != fileSize + functionSize + Encoding.UTF8.GetByteCount(category)) return MakeSite(level, line, "", "", "");
+            fixed (byte* at = texts.Length == 0 ? new byte[1] : texts)
+            {
+                NativeSite* site = spn_site((int)level, line, at, (UIntPtr)(uint)fileSize, at + fileSize, (UIntPtr)(uint)functionSize,
+                                            at + fileSize + functionSize, (UIntPtr)(uint)(texts.Length - fileSize - functionSize));
+                return site == null ? Off : site;
+            }
+        }
+
+        internal static ulong Complete(NativeSite* site, Kind kind, string names, string text, string signature, int size)
+        {
+            byte[] nameBytes = Bytes(names), textBytes = Bytes(text), signatureBytes = Bytes(signature);
+            fixed (byte* n = nameBytes, t = textBytes, s = signatureBytes)
+            {
+                return spn_complete(site, (int)kind, n, (UIntPtr)(uint)(nameBytes.Length - 1), t, (UIntPtr)(uint)(textBytes.Length - 1), s,
+                                    (UIntPtr)(uint)(signatureBytes.Length - 1), (uint)size);
+            }
+        }
+
+        // UTF-8 and a zero byte, so that there is always something to point to.
+        private static byte[] Bytes(string text) => Encoding.UTF8.GetBytes(text + "\0");
+
+        [DllImport(Library)] private static extern int spn_interface();
+        [DllImport(Library)] private static extern IntPtr spn_counter_address();
+        [DllImport(Library)] private static extern NativeSite* spn_site(int level, int line, byte* file, UIntPtr fileSize, byte* function, UIntPtr functionSize, byte* category, UIntPtr categorySize);
+        [DllImport(Library)] private static extern ulong spn_complete(NativeSite* site, int kind, byte* names, UIntPtr namesSize, byte* text, UIntPtr textSize, byte* signature, UIntPtr signatureSize, uint size);
+        [DllImport(Library)] internal static extern Lane* spn_lane();
+        [DllImport(Library)] internal static extern int spn_wants(NativeSite* site, int state);
+        [DllImport(Library)] internal static extern ulong spn_record(NativeSite* site, ulong head, byte* bytes, UIntPtr size, int cut);
+        [DllImport(Library)] internal static extern void spn_lose();
+        [DllImport(Library)] internal static extern UIntPtr spn_largest();
+        [DllImport(Library)] internal static extern ulong spn_new_id();
+        [DllImport(Library)] internal static extern void spn_end_probed_span(NativeSite* site, ulong ticks);
+    }
+}

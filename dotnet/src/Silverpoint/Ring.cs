@@ -1,0 +1,137 @@
+using System;
+using System.Runtime.CompilerServices;
+using System.Threading;
+
+namespace Silverpoint
+{
+    // The hot path: one record into the thread's ring (spec/wire.md, sections 4 and 5). Unsafe, since the ring is
+    // memory that other processes share.
+    internal static unsafe class Ring
+    {
+        // The value of Lane.Ready while no record is made; else a place in the stack of the code that makes one.
+        private const uint Ready = 1;
+
+        // The calling thread's; null before its first record.
+        [ThreadStatic] private static Lane* lane;
+        private static int largest;
+
+        // Bytes of arguments that the largest record has room for.
+        internal static int Largest
+        {
+            get
+            {
+                if (largest == 0) largest = (int)(uint)Native.spn_largest();
+                return largest;
+            }
+        }
+
+        // For tests: the place of the thread's next record; null before the first.
+        internal static byte* Position => lane == null ? null : lane->Cursor;
+
+        // Records the arguments if the site is on. Gives the ticks of the record; 0: there is none.
+        internal static ulong Write<TArguments>(Tracepoint point, ref TArguments arguments) where TArguments : struct, IArguments
+        {
+            NativeSite* site = point.Site;
+            if (*site->State == 1)
+            {
+                ulong head = site->Head;
+                // Negative: system tracers want it, too.
+                if ((long)head > 0)
+                {
+                    int size = arguments.Size();
+                    if (size >= 0)
+                    {
+                        ulong ticks = Put(head, size, ref arguments);
+                        if (ticks != 0) return ticks;
+                    }
+                }
+            }
+            return WriteSlowly(point, ref arguments);
+        }
+
+        // 0 when the lane is busy, or the record does not fit before the limit.
+        private static ulong Put<TArguments>(ulong head, int size, ref TArguments arguments) where TArguments : struct, IArguments
+        {
+            Lane* own = lane;
+            if (own == null || own->Ready != Ready) return 0;
+            ulong ticks = 0;
+            // In a finally block Thread.Abort cannot leave the lane busy.
+            try { }
+            finally
+            {
+                own->Ready = (uint)(ulong)&ticks & ~7u;
+                byte* at = own->Cursor;
+                int whole = (16 + size + 7) & ~7;
+                // Another thread may make the limit null at any time: it is read once.
+                if ((ulong)at + (uint)whole <= (ulong)own->Limit)
+                {
+                    ticks = Native.Counter();
+                    // The tail first: the arguments may lie over it.
+                    *(ulong*)(at + whole - 8) = 0;
+                    *(ulong*)at = head | (uint)whole;
+                    *(ulong*)(at + 8) = ticks;
+                    arguments.Put(at + 16);
+                    own->Cursor = at + whole;
+                    Volatile.Write(ref *own->Committed, (ulong)(at + whole) + own->Delta);
+                }
+                own->Ready = Ready;
+            }
+            return ticks;
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static ulong WriteSlowly<TArguments>(Tracepoint point, ref TArguments arguments) where TArguments : struct, IArguments
+        {
+            NativeSite* site = point.Site;
+            byte state = *site->State;
+            if (state == 0 || (state != 1 && Native.spn_wants(site, state) == 0)) return 0;
+            ulong head = site->Head;
+            if (head == 0) head = point.Complete();
+            if (head == 0) return 0;
+            if (lane == null) lane = Native.spn_lane();
+            Writer writer = Writer.Take(arguments.Count);
+            try
+            {
+                arguments.Pack(writer);
+                return Write(site, head, writer);
+            }
+            finally
+            {
+                writer.GiveBack();
+            }
+        }
+
+        // A record whose arguments are packed.
+        private static ulong Write(NativeSite* site, ulong head, Writer writer)
+        {
+            if (writer.IsFull)
+            {
+                Native.spn_lose();
+                return 0;
+            }
+            if ((long)head > 0 && !writer.IsCut)
+            {
+                var packed = new PackedArguments { Bytes = writer.Bytes, Length = writer.Size };
+                ulong ticks = Put(head, writer.Size, ref packed);
+                if (ticks != 0) return ticks;
+            }
+            return Native.spn_record(site, head, writer.Bytes, (UIntPtr)(uint)writer.Size, writer.IsCut ? 1 : 0);
+        }
+
+        // The end of a span that began at these ticks: a control record.
+        internal static void EndSpan(NativeSite* site, ulong ticks)
+        {
+            const ulong Head = 3ul << 32;
+            if ((long)ticks <= 0)
+            {
+                if (ticks != 0) Native.spn_end_probed_span(site, ticks);
+                return;
+            }
+            var arguments = new Arguments<uint, Arguments<ulong, NoArguments>> { Value = (uint)(site->Whole >> 32), Rest = { Value = ticks } };
+            if (Put(Head, 12, ref arguments) != 0) return;
+            byte* bytes = stackalloc byte[12];
+            arguments.Put(bytes);
+            Native.spn_record(site, Head, bytes, (UIntPtr)12u, 0);
+        }
+    }
+}

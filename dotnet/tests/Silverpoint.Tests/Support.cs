@@ -1,0 +1,108 @@
+using System;
+using System.Collections.Generic;
+using System.Diagnostics;
+using System.IO;
+using System.Linq;
+using System.Text;
+
+/// What makes a test not run here: it is counted, not passed.
+sealed class Skipped(string why) : Exception(why);
+
+sealed class TestFailure(string why) : Exception(why);
+
+static class Check
+{
+    public static void That(bool holds, string why)
+    {
+        if (!holds) throw new TestFailure(why);
+    }
+
+    public static void Same(string wanted, string found, string what)
+    {
+        if (wanted != found) throw new TestFailure(what + ":\n  wanted " + wanted + "\n  found  " + found);
+    }
+
+    public static void Same(long wanted, long found, string what) => Same(wanted.ToString(), found.ToString(), what);
+}
+
+/// A program that has ended.
+sealed class Ended
+{
+    public int Status;
+    public string Output;
+    public string Errors;
+    public string File;
+}
+
+/// Programs of this assembly, and what they have recorded.
+static class Recorded
+{
+    public static string Runtime => Environment.GetEnvironmentVariable("SILVERPOINT_RUNTIME") ?? "";
+    public static bool IsMono => Type.GetType("Mono.Runtime") != null;
+
+    static string Setting(string name)
+    {
+        string value = Environment.GetEnvironmentVariable(name);
+        if (string.IsNullOrEmpty(value)) throw new TestFailure(name + " is not set: run the tests by scripts/dotnet test");
+        return value;
+    }
+
+    public static string Top => Setting("SILVERPOINT_TOP");
+    public static string Silverpoint => Setting("SILVERPOINT_PROGRAM");
+    /// The words that run this assembly again.
+    public static string[] Again => Setting("SILVERPOINT_AGAIN").Split(' ');
+
+    /// A path below the test's own folder, which whoever runs the tests removes.
+    public static string Fresh(string end)
+    {
+        string folder = Path.GetTempPath();
+        return Path.Combine(folder, "sp-" + Process.GetCurrentProcess().Id + "-" + (++number) + end);
+    }
+
+    static int number;
+
+    public static Ended Run(string file, IEnumerable<string> arguments)
+    {
+        string[] words = arguments.ToArray();
+        var start = new ProcessStartInfo(file, string.Join(" ", words.Select(Quoted)))
+        {
+            UseShellExecute = false,
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+            StandardOutputEncoding = Encoding.UTF8,
+        };
+        using Process process = Process.Start(start);
+        var errors = new StringBuilder();
+        process.ErrorDataReceived += (_, line) => { if (line.Data != null) errors.AppendLine(line.Data); };
+        process.BeginErrorReadLine();
+        string output = process.StandardOutput.ReadToEnd();
+        process.WaitForExit();
+        return new Ended { Status = process.ExitCode, Output = output, Errors = errors.ToString() };
+    }
+
+    static string Quoted(string word) => word.Length > 0 && word.All(letter => char.IsLetterOrDigit(letter) || "/.-_=:+".IndexOf(letter) >= 0) ? word : "\"" + word.Replace("\\", "\\\\").Replace("\"", "\\\"") + "\"";
+
+    /// Records one of the Programs. Its status must be as wanted.
+    public static Ended Program(string name, string[] arguments = null, int status = 0)
+    {
+        string file = Fresh(".silver");
+        Ended ended = Run(Silverpoint, new[] { "run", "-o", file, "--" }.Concat(Again).Concat([name]).Concat(arguments ?? []));
+        if (ended.Status != status) throw new TestFailure(name + " ended with " + ended.Status + " instead of " + status + ":\n" + ended.Output + ended.Errors);
+        ended.File = file;
+        return ended;
+    }
+
+    /// The records of a file as lines of a JSON object each.
+    public static List<Dictionary<string, object>> Records(string file)
+    {
+        string lines = Fresh(".jsonl");
+        Ended ended = Run(Silverpoint, ["convert", file, lines]);
+        Check.Same(0, ended.Status, "convert " + file + ": " + ended.Errors);
+        var records = File.ReadLines(lines).Select(line => (Dictionary<string, object>)Json.Parse(line)).ToList();
+        File.Delete(lines);
+        return records;
+    }
+
+    /// The texts of a file's records, in order.
+    public static List<string> Texts(string file) => Records(file).Select(record => (string)record["message"]).ToList();
+}
