@@ -17,12 +17,12 @@ space := $(empty) $(empty)
 # Where the libraries are built.
 C_BUILD ?= $(or $(CARGO_TARGET_DIR),target)/c
 
-.PHONY: demo test test-all arrow install-arrow bench kill-test crash-test wheel python lint format build install install-files uninstall docs help
+.PHONY: demo test test-all arrow install-arrow bench kill-test crash-test wheel python dotnet lint format build install install-files uninstall docs help
 
 help:
 	@echo "make demo       run the demonstration on real input (DEMO_TREE=$(DEMO_TREE))"
 	@echo "make test       the tests that a change needs: Rust, C++, C, Qt"
-	@echo "make test-all   every test: AArch64, loom, Miri, fuzzing, instruction counts, kill and crash tests, Python too"
+	@echo "make test-all   every test: AArch64, loom, Miri, fuzzing, instruction counts, kill and crash tests, Python and .NET too"
 	@echo "make arrow      build and test silverpoint-arrow: Parquet and Arrow for 'silverpoint convert'"
 	@echo "make kill-test  the 500 rounds of the kill test"
 	@echo "make crash-test crashes at any moment, 300 rounds of each kind in Rust and C++"
@@ -32,6 +32,7 @@ help:
 	@echo "make uninstall  remove what make install has put there"
 	@echo "make wheel      build the wheel for Python: target/wheels"
 	@echo "make python     build the wheel for Python, install it into an environment below target/, and test it"
+	@echo "make dotnet     build Silverpoint.dll for .NET, and test it on Mono, .NET Core 3.1, .NET 8 and .NET 10"
 	@echo "make docs       build the documentation as a site, with the reference of each language: target/docs/site"
 	@echo "make lint       formatting and lints, as in continuous integration"
 	@echo "make format     let rustfmt and clang-format decide the layout"
@@ -75,6 +76,10 @@ wheel:
 python:
 	scripts/setup python
 	scripts/python
+
+dotnet:
+	scripts/setup dotnet
+	scripts/dotnet
 
 docs:
 	scripts/setup docs

@@ -56,5 +56,10 @@ fn skipped_tests_are_counted_as_such_and_not_as_passed() {
         counted("kill test: 60 passed, 1 failed, 2 skipped\nbench: 7 passed, 0 failed, 0 skipped\n"),
         "67 1 2"
     );
+    // A runtime of .NET that is missing is in the closing line, too.
+    assert_eq!(
+        counted("SKIPPED: .NET 10: no package\nSKIPPED: a.b: why\ndotnet: 9 passed, 0 failed, 2 skipped\n"),
+        "9 0 2"
+    );
     assert_eq!(counted(""), "0 0 0");
 }

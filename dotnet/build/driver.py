@@ -1,0 +1,236 @@
+"""The commands of scripts/dotnet."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import places as at
+import projects as described
+
+TOP = Path(__file__).resolve().parent.parent.parent
+# Bytes that one test program may print.
+OUTPUT_MOST = 4 << 20
+
+
+class Failed(Exception):
+    """What does not build."""
+
+
+def run(words, **options):
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, cwd=TOP, **options)
+    if done.returncode != 0:
+        raise Failed(f"'{' '.join(words[:6])} …' failed")
+
+
+def newest(paths):
+    return max((path.stat().st_mtime_ns for path in paths), default=0)
+
+
+def build_native(places, compiler="", output=None):
+    """libsilverpoint_net.so: the C++ frontend behind functions of C. It must need nothing of the C++ library: the linker is C's."""
+    output = output or places.native
+    sources = sorted((TOP / "dotnet/native").glob("*.cpp"))
+    inputs = [*sources, *(TOP / "dotnet/native").glob("*.h*"), *(TOP / "cpp/include").rglob("*.hpp"), *(TOP / "cpp/include").rglob("*.h"), Path(__file__)]
+    if output.exists() and output.stat().st_mtime_ns > newest(inputs):
+        return output
+    output.parent.mkdir(parents=True, exist_ok=True)
+    cxx, cc = os.environ.get("CXX", "g++"), os.environ.get("CC", "gcc")
+    if compiler:
+        cxx, cc = compiler + "g++", compiler + "gcc"
+    with tempfile.TemporaryDirectory() as scratch:
+        objects = []
+        for source in sources:
+            object_ = Path(scratch) / (source.stem + ".o")
+            run([cxx, "-std=c++20", "-O2", "-g1", "-fPIC", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-Wall", "-Wextra",
+                 "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror", f"-ffile-prefix-map={TOP}=.", "-isystem", str(TOP / "cpp/include"), "-c", str(source), "-o", str(object_)])
+            objects.append(str(object_))
+        linked = Path(scratch) / output.name
+        run([cc, "-shared", "-pthread", "-Wl,-z,defs", f"-Wl,-soname,{output.name}", *objects, "-ldl", "-o", str(linked)])
+        shutil.move(linked, output)
+    return output
+
+
+def compiler(places):
+    """The words that run Compile (dotnet/build/Compile.cs)."""
+    for needed, title in (("mono", "reference assemblies of .NET Framework 4.8"), ("tools", "C# compiler")):
+        places.require(needed, title)
+    if shutil.which("mcs") is None:
+        raise at.Unavailable("mcs is not installed (Debian: mono-mcs)")
+    source, folder = TOP / "dotnet/build/Compile.cs", places.folder / "compile"
+    program = folder / "Compile.dll"
+    if not program.exists() or program.stat().st_mtime_ns < source.stat().st_mtime_ns:
+        folder.mkdir(parents=True, exist_ok=True)
+        run(["mcs", "-nologo", "-warnaserror", f"-out:{program}", "-r:Microsoft.CSharp.dll", str(source)])
+    why = []
+    for runtime in ("net8", "net10"):
+        try:
+            return at.command(places, runtime, folder, "Compile")
+        except at.Unavailable as one:
+            why.append(str(one))
+    raise at.Unavailable("; ".join(why))
+
+
+def build(places):
+    """All projects, those that were compiled included. Programs have all that they need in their folder."""
+    found = described.find(TOP)
+    runner = compiler(places)
+    has_native = any((TOP / "dotnet/native").glob("*.cpp"))
+    if has_native:
+        build_native(places)
+    compiled = described.compile_all(found, places, runner)
+    if compiled is None:
+        raise Failed("a project does not compile")
+    by_path = {project.path: project for project in found}
+    for project in found:
+        if project.is_program:
+            complete(places, project, by_path, has_native)
+    print(f"dotnet: {len(found)} projects, compiled now: {' '.join(compiled) or 'none'}", flush=True)
+    return found
+
+
+def complete(places, project, by_path, has_native):
+    """Puts beside a program what it loads."""
+    out = places.out(project)
+
+    def put(file, name=None):
+        target = out / (name or file.name)
+        if not target.exists() or target.stat().st_mtime_ns < file.stat().st_mtime_ns or target.stat().st_size != file.stat().st_size:
+            shutil.copy2(file, target)
+
+    needed = described.all_needed(project, by_path)
+    for other in needed:
+        put(places.out(other) / f"{other.name}.dll")
+        put(places.out(other) / f"{other.name}.pdb")
+    if has_native and needed:
+        put(places.native)
+    packages = {package for one in [project, *needed] for package in one.packages}
+    if packages:
+        source = places.folder / ("net10/extensions" if project.values["TargetFramework"] == "net10.0" else "tools/configuration")
+        for file in source.glob("*.dll"):
+            put(file)
+    for name in project.copied:
+        put(project.folder / name)
+    if (project.folder / "app.config").exists():
+        put(project.folder / "app.config", f"{project.name}.dll.config")
+
+
+def program_of_silverpoint(places):
+    """The program `silverpoint`, as the tests of the workspace build it."""
+    selection = os.environ.get("SILVERPOINT_CARGO_SELECTION", "--package silverpoint-cli").split()
+    run(["cargo", "build", "-j2", "--quiet", "--locked", *selection])
+    return places.target / "debug/silverpoint"
+
+
+def environment(places, silverpoint, runtime, words, scratch):
+    """What a test program sees. Settings of the caller do not count."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("SILVERPOINT", "DOTNET_", "COMPlus_", "COREHOST_", "MONO_", "CORECLR_"))}
+    if any(" " in word for word in words):
+        raise Failed(f"a path has a space in it: {words}")
+    added = {
+        "TMPDIR": scratch,
+        # The source tree, the program `silverpoint`, the runtime's name, and the words that run this program again.
+        "SILVERPOINT_TOP": str(TOP), "SILVERPOINT_PROGRAM": str(silverpoint), "SILVERPOINT_RUNTIME": runtime, "SILVERPOINT_AGAIN": " ".join(words),
+    }
+    if runtime == "mono":
+        added["MONO_PATH"] = str(places.folder / "mono/4.5/Facades")
+    return {**kept, **added}
+
+
+def ended(process, seconds):
+    """The output of a program, which is ended with its children when it takes too long."""
+    try:
+        output, _ = process.communicate(timeout=seconds)
+        late = ""
+    except subprocess.TimeoutExpired:
+        late = f"\nFAILED the program: it did not end within {seconds} s"
+        os.killpg(process.pid, signal.SIGQUIT if process.args[0] == "mono" else signal.SIGABRT)
+        try:
+            output, _ = process.communicate(timeout=10)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            output, _ = process.communicate()
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    return output[:OUTPUT_MOST].decode(errors="replace") + late
+
+
+def run_program(places, silverpoint, runtime, project):
+    """Runs one test program. Returns its output and the numbers of passed, failed and skipped tests.
+
+    It prints 'ok NAME', 'FAILED NAME: WHY' or 'SKIPPED: NAME: WHY' for each test, and at its end 'N passed, N failed, N skipped'.
+    """
+    try:
+        words = at.command(places, runtime, places.out(project), project.name)
+    except at.Unavailable as why:
+        return f"SKIPPED: {why}", (0, 0, 1)
+    with tempfile.TemporaryDirectory(prefix="spn") as scratch:
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=scratch, start_new_session=True,
+                                   env=environment(places, silverpoint, runtime, words, scratch))
+        output = ended(process, int(os.environ.get("DOTNET_TEST_SECONDS", "300")))
+    lines = output.splitlines()
+    passed, failed, skipped = (sum(line.startswith(begin) for line in lines) for begin in ("ok ", "FAILED ", "SKIPPED: "))
+    closing = f"{passed} passed, {failed} failed, {skipped} skipped"
+    if (failed == 0) != (process.returncode == 0) or not any(line == closing for line in lines[-3:]):
+        output += f"\nFAILED {project.name}: it ended with status {process.returncode}, and its last line is not '{closing}'"
+        failed += 1
+    if passed + failed + skipped == 0:
+        output += f"\nFAILED {project.name}: it ran no test"
+        failed += 1
+    return output, (passed, failed, skipped)
+
+
+def test(places, names):
+    found = build(places)
+    programs = [project for project in found if project.is_test]
+    unknown = set(names) - set(at.TITLES) - {project.name for project in programs}
+    if unknown:
+        raise Failed(f"neither a runtime nor a test program: {' '.join(sorted(unknown))}")
+    runtimes = [name for name in at.TITLES if name in names] or list(at.TITLES)
+    programs = [project for project in programs if project.name in names] or programs
+    silverpoint = program_of_silverpoint(places)
+    sums = [0, 0, 0]
+    with ThreadPoolExecutor(2) as pool:
+        begun = []
+        for project in programs:
+            # What is compiled against .NET 10 runs nowhere else.
+            for runtime in ["net10"] if project.values["TargetFramework"] == "net10.0" else runtimes:
+                if runtime in runtimes:
+                    begun.append((project, runtime, pool.submit(run_program, places, silverpoint, runtime, project)))
+        for project, runtime, job in begun:
+            output, numbers = job.result()
+            print(f"-- {project.name} on {at.TITLES[runtime]}\n{output.rstrip()}", flush=True)
+            sums = [one + other for one, other in zip(sums, numbers)]
+    return sums
+
+
+def main(words, usage):
+    places = at.Places(TOP)
+    verb, rest = (words[0], words[1:]) if words else ("", [])
+    try:
+        if verb == "build" and not rest:
+            build(places)
+            return 0
+        if verb == "run" and len(rest) >= 2 and rest[0] in at.TITLES:
+            project = next((one for one in build(places) if one.name == rest[1] and one.is_program), None)
+            if project is None:
+                raise Failed(f"there is no program {rest[1]} below dotnet/")
+            os.environ.setdefault("SILVERPOINT_RUNTIME", rest[0])
+            return subprocess.run([*at.command(places, rest[0], places.out(project), project.name), *rest[2:]]).returncode
+        if verb == "test" or not words:
+            sums = test(places, rest)
+            print(f"dotnet: {sums[0]} passed, {sums[1]} failed, {sums[2]} skipped")
+            return 1 if sums[1] else 0
+    except at.Unavailable as why:
+        print(f"dotnet: {why}")
+        return 77
+    except (Failed, described.ProjectError) as why:
+        print(f"dotnet: {why}")
+        return 1
+    print(usage.strip())
+    return 2

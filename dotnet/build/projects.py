@@ -1,0 +1,183 @@
+"""Projects of .NET, as their .csproj files describe them, and the assemblies that Roslyn makes of them.
+
+An SDK of .NET reads the same files. Only what is listed here may stand in them: anything else is an error, not a difference between two builds.
+"""
+
+import hashlib
+import subprocess
+import xml.etree.ElementTree as xml
+from pathlib import Path
+
+# What a project may say, with the value that counts when it does not.
+PROPERTIES = {
+    "AssemblyName": "", "RootNamespace": "", "OutputType": "Library", "TargetFramework": "net48", "LangVersion": "12", "Nullable": "disable",
+    "AllowUnsafeBlocks": "false", "DefineConstants": "", "GenerateDocumentationFile": "false", "NoWarn": "", "Deterministic": "true",
+    "TreatWarningsAsErrors": "true", "GenerateAssemblyInfo": "false", "IsPackable": "false", "AutoGenerateBindingRedirects": "false",
+    "DebugType": "portable", "EnableDefaultCompileItems": "true", "ImplicitUsings": "disable",
+}
+ITEMS = {"Compile", "None", "Reference", "ProjectReference", "PackageReference"}
+
+
+class ProjectError(Exception):
+    """What is wrong in a project file."""
+
+
+class Project:
+    """One .csproj file."""
+
+    def __init__(self, path, top):
+        self.path, self.folder, self.top = path, path.parent, top
+        self.values, self.references, self.projects, self.packages, self.copied = dict(PROPERTIES), [], [], [], []
+        self.included, self.removed = [], []
+        try:
+            root = xml.parse(path).getroot()
+        except xml.ParseError as why:
+            raise ProjectError(f"{path.relative_to(top)}: {why}") from None
+        for group in root:
+            for element in group:
+                self.read(group.tag, element)
+        self.name = self.values["AssemblyName"] or path.stem
+        self.is_program = self.values["OutputType"] == "Exe"
+        self.is_test = self.is_program and "tests" in path.relative_to(top).parts
+
+    def read(self, group, element):
+        where = f"{self.path.relative_to(self.top)}: <{element.tag}>"
+        if group == "PropertyGroup":
+            if element.tag not in PROPERTIES or element.get("Condition"):
+                raise ProjectError(f"{where} is not known here (dotnet/build/projects.py)")
+            self.values[element.tag] = (element.text or "").strip()
+            return
+        if group != "ItemGroup" or element.tag not in ITEMS or element.get("Condition"):
+            raise ProjectError(f"{where} is not known here (dotnet/build/projects.py)")
+        included = (element.get("Include") or "").replace("\\", "/")
+        if element.tag == "Compile":
+            (self.removed if element.get("Remove") else self.included).append((element.get("Remove") or included).replace("\\", "/"))
+        elif element.tag == "None":
+            self.copied.append(included or element.get("Update"))
+        elif element.tag == "Reference":
+            self.references.append(included)
+        elif element.tag == "ProjectReference":
+            self.projects.append((self.folder / included).resolve())
+        else:
+            self.packages.append(included)
+
+    def sources(self):
+        """As an SDK finds them: all below the folder, without those of projects in folders below."""
+        others = [file.parent for file in self.folder.rglob("*.csproj") if file.parent != self.folder]
+        found = set()
+        if self.values["EnableDefaultCompileItems"] == "true":
+            found = {file for file in self.folder.rglob("*.cs") if not any(other in file.parents for other in others)}
+        for pattern in self.removed:
+            found -= set(self.folder.glob(pattern))
+        for pattern in self.included:
+            found |= {file.resolve() for file in self.folder.glob(pattern)} if "*" in pattern else {(self.folder / pattern).resolve()}
+        if not found:
+            raise ProjectError(f"{self.path.relative_to(self.top)}: no source file")
+        return sorted(found)
+
+    def yes(self, name):
+        return self.values[name].lower() in ("true", "enable")
+
+
+def find(top):
+    """All projects below dotnet/, those that others need first."""
+    listed = {path.resolve(): Project(path.resolve(), top) for path in sorted((top / "dotnet").rglob("*.csproj"))}
+    ordered, begun = [], set()
+
+    def add(path, asked_by):
+        if path not in listed:
+            raise ProjectError(f"{asked_by.path.relative_to(top)}: there is no project {path}")
+        if listed[path] in ordered:
+            return
+        if path in begun:
+            raise ProjectError(f"{listed[path].path.relative_to(top)}: it needs itself")
+        begun.add(path)
+        for needed in listed[path].projects:
+            add(needed, listed[path])
+        ordered.append(listed[path])
+
+    for path, project in listed.items():
+        add(path, project)
+    return ordered
+
+
+def all_needed(project, by_path):
+    """The projects that one needs, also those that these need."""
+    found = []
+    for path in project.projects:
+        for needed in [*all_needed(by_path[path], by_path), by_path[path]]:
+            if needed not in found:
+                found.append(needed)
+    return found
+
+
+def reference_files(project, places):
+    """Reference assemblies: those of .NET Framework 4.8, or, for what is compiled against .NET 10, its framework."""
+    framework = project.values["TargetFramework"]
+    if framework == "net10.0":
+        files = sorted((places.folder / "net10/framework").glob("*.dll"))
+        extensions = places.folder / "net10/extensions"
+    else:
+        api = places.folder / "mono/4.8-api"
+        names = ["mscorlib", "System", "System.Core", *project.references]
+        files = [api / f"{name}.dll" for name in dict.fromkeys(names)]
+        files += sorted((api / "Facades").glob("*.dll")) if project.packages else []
+        extensions = places.folder / "tools/configuration"
+    for package in project.packages:
+        file = extensions / f"{package}.dll"
+        if file not in files and not (framework == "net10.0" and (places.folder / "net10/framework" / file.name).exists()):
+            files.append(file)
+    return files
+
+
+def arguments(project, places, by_path):
+    """The command line of csc for a project."""
+    out = places.out(project)
+    words = ["-nologo", f"-out:{out / project.name}.dll", f"-target:{'exe' if project.is_program else 'library'}", f"-langversion:{project.values['LangVersion']}",
+             f"-nullable:{project.values['Nullable']}", "-deterministic", "-debug:portable", "-optimize", "-warnaserror", "-warn:5", "-nostdlib", "-utf8output",
+             f"-pathmap:{project.top}=/_", "-filealign:512"]
+    if project.yes("AllowUnsafeBlocks"):
+        words.append("-unsafe")
+    if project.yes("GenerateDocumentationFile"):
+        words.append(f"-doc:{out / project.name}.xml")
+    if project.values["DefineConstants"]:
+        words.append(f"-define:{project.values['DefineConstants'].replace('$(DefineConstants)', '').strip(';')}")
+    if project.values["NoWarn"]:
+        words.append(f"-nowarn:{project.values['NoWarn'].replace('$(NoWarn)', '').strip(';')}")
+    words += [f"-r:{file}" for file in reference_files(project, places)]
+    words += [f"-r:{places.out(needed) / needed.name}.dll" for needed in all_needed(project, by_path)]
+    return words + [str(file) for file in project.sources()]
+
+
+def digest(words, compiler):
+    """Of what goes into an assembly: the command line and the content of the files that it names."""
+    sum_ = hashlib.sha256(compiler.encode())
+    for word in words:
+        sum_.update(word.encode() + b"\0")
+        path = Path(word.removeprefix("-r:"))
+        if path.suffix in (".cs", ".dll") and path.is_file():
+            sum_.update(hashlib.sha256(path.read_bytes()).digest())
+    return sum_.hexdigest()
+
+
+def compile_all(projects, places, runner):
+    """Compiles what has changed. The names of the assemblies that were compiled; None when one does not compile."""
+    by_path = {project.path: project for project in projects}
+    compiled = []
+    for project in projects:
+        out = places.out(project)
+        out.mkdir(parents=True, exist_ok=True)
+        words = arguments(project, places, by_path)
+        stamp, sum_ = out / ".compiled", digest(words, places.compiler_pin())
+        if stamp.exists() and stamp.read_text() == sum_ and (out / f"{project.name}.dll").exists():
+            continue
+        stamp.unlink(missing_ok=True)
+        response = out / ".arguments"
+        response.write_text("".join(f'"{word}"\n' for word in words))
+        done = subprocess.run([*runner, str(places.folder / "tools/compiler"), f"@{response}"], cwd=places.top, stdin=subprocess.DEVNULL, timeout=300)
+        if done.returncode != 0:
+            print(f"dotnet: {project.path.relative_to(places.top)} does not compile", flush=True)
+            return None
+        stamp.write_text(sum_)
+        compiled.append(project.name)
+    return compiled
