@@ -1,5 +1,6 @@
 """The commands of scripts/dotnet."""
 
+import json
 import os
 import shutil
 import signal
@@ -8,6 +9,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import package
 import places as at
 import projects as described
 
@@ -78,44 +80,93 @@ def build(places):
     """All projects, those that were compiled included. Programs have all that they need in their folder."""
     found = described.find(TOP)
     runner = compiler(places)
-    has_native = any((TOP / "dotnet/native").glob("*.cpp"))
-    if has_native:
-        build_native(places)
-    compiled = described.compile_all(found, places, runner)
-    if compiled is None:
-        raise Failed("a project does not compile")
+    build_native(places)
     by_path = {project.path: project for project in found}
+    compiled = []
+    # Users of the package come last: it is made of the others.
+    for uses_package in (False, True):
+        some = [project for project in found if project.uses_package == uses_package]
+        if uses_package and some:
+            pack(places, found)
+        names = described.compile_all(some, by_path, places, runner)
+        if names is None:
+            raise Failed("a project does not compile")
+        compiled += names
     for project in found:
         if project.is_program:
-            complete(places, project, by_path, has_native)
+            complete(places, project, by_path)
     print(f"dotnet: {len(found)} projects, compiled now: {' '.join(compiled) or 'none'}", flush=True)
     return found
 
 
-def complete(places, project, by_path, has_native):
+def pack(places, found):
+    """The package of what is built, for this machine and for AArch64 if there is a cross compiler. Unpacks it, too."""
+    own = next(project for project in found if project.name == described.OWN)
+    machine = {"x86_64": "linux-x64", "aarch64": "linux-arm64"}[os.uname().machine]
+    natives = {machine: places.native}
+    if machine != "linux-arm64" and shutil.which("aarch64-linux-gnu-g++"):
+        natives["linux-arm64"] = build_native(places, "aarch64-linux-gnu-", places.folder / "native/arm64/libsilverpoint_net.so")
+    path = package.write(TOP, places.folder / "packages", places.out(own) / f"{own.name}.dll", natives)
+    if not places.unpacked.exists() or newest([path]) > newest([places.unpacked]):
+        shutil.rmtree(places.unpacked, ignore_errors=True)
+        package.unpack(path, places.unpacked)
+        os.utime(places.unpacked)
+    return path
+
+
+def complete(places, project, by_path):
     """Puts beside a program what it loads."""
     out = places.out(project)
 
     def put(file, name=None):
         target = out / (name or file.name)
-        if not target.exists() or target.stat().st_mtime_ns < file.stat().st_mtime_ns or target.stat().st_size != file.stat().st_size:
+        if not target.exists() or target.read_bytes() != file.read_bytes():
+            target.unlink(missing_ok=True)
             shutil.copy2(file, target)
 
     needed = described.all_needed(project, by_path)
     for other in needed:
         put(places.out(other) / f"{other.name}.dll")
         put(places.out(other) / f"{other.name}.pdb")
-    if has_native and needed:
+    if needed or project.uses_package:
         put(places.native)
-    packages = {package for one in [project, *needed] for package in one.packages}
-    if packages:
-        source = places.folder / ("net10/extensions" if project.values["TargetFramework"] == "net10.0" else "tools/configuration")
-        for file in source.glob("*.dll"):
-            put(file)
+    for one in [project, *needed]:
+        for name in one.packages:
+            for file in described.package_folder(one, name, places).glob("*.dll"):
+                put(file)
     for name in project.copied:
         put(project.folder / name)
     if (project.folder / "app.config").exists():
         put(project.folder / "app.config", f"{project.name}.dll.config")
+
+
+def words_of(places, runtime, project):
+    """The words that run a program on a runtime."""
+    folder = places.out(project)
+    if project.uses_package and runtime in ("core31", "net8"):
+        folder = portable(places, runtime, project)
+    return at.command(places, runtime, folder, project.name)
+
+
+def portable(places, runtime, project):
+    """A user of the package as `dotnet build` of an SDK leaves it: native libraries are below runtimes/, and a file says which belongs to which machine."""
+    folder = places.folder / "run" / runtime / project.name
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(places.unpacked / "runtimes", folder / "runtimes")
+    shutil.copy2(places.out(project) / f"{project.name}.dll", folder)
+    assembly = f"lib/netstandard2.0/{described.OWN}.dll"
+    shutil.copy2(places.unpacked / assembly, folder)
+    native = {str(file.relative_to(folder)): {"rid": file.parts[-3], "assetType": "native", "fileVersion": "0.0.0.0"} for file in folder.glob("runtimes/*/native/*")}
+    number, target = package.version(TOP), ".NETCoreApp,Version=v3.1"
+    program, used = f"{project.name}/1.0.0", f"{described.OWN}/{number}"
+    library = {"serviceable": False, "sha512": ""}
+    (folder / f"{project.name}.deps.json").write_text(json.dumps({
+        "runtimeTarget": {"name": target, "signature": ""},
+        "targets": {target: {program: {"dependencies": {described.OWN: number}, "runtime": {f"{project.name}.dll": {}}},
+                             used: {"runtime": {assembly: {}}, "runtimeTargets": native}}},
+        "libraries": {program: {"type": "project", **library}, used: {"type": "package", "path": used.lower(), **library}},
+    }))
+    return folder
 
 
 def program_of_silverpoint(places):
@@ -134,6 +185,8 @@ def environment(places, silverpoint, runtime, words, scratch):
         "TMPDIR": scratch,
         # The source tree, the program `silverpoint`, the runtime's name, and the words that run this program again.
         "SILVERPOINT_TOP": str(TOP), "SILVERPOINT_PROGRAM": str(silverpoint), "SILVERPOINT_RUNTIME": runtime, "SILVERPOINT_AGAIN": " ".join(words),
+        # The package, and its folder as NuGet unpacks it.
+        "SILVERPOINT_PACKAGE": str(places.folder / "packages" / f"{described.OWN}.{package.version(TOP)}.nupkg"), "SILVERPOINT_UNPACKED": str(places.unpacked),
     }
     if runtime == "mono":
         added["MONO_PATH"] = str(places.folder / "mono/4.5/Facades")
@@ -166,7 +219,7 @@ def run_program(places, silverpoint, runtime, project):
     It prints 'ok NAME', 'FAILED NAME: WHY' or 'SKIPPED: NAME: WHY' for each test, and at its end 'N passed, N failed, N skipped'.
     """
     try:
-        words = at.command(places, runtime, places.out(project), project.name)
+        words = words_of(places, runtime, project)
     except at.Unavailable as why:
         return f"SKIPPED: {why}", (0, 0, 1)
     with tempfile.TemporaryDirectory(prefix="spn") as scratch:
@@ -216,12 +269,15 @@ def main(words, usage):
         if verb == "build" and not rest:
             build(places)
             return 0
+        if verb == "pack" and not rest:
+            print(f"dotnet: {pack(places, build(places))}")
+            return 0
         if verb == "run" and len(rest) >= 2 and rest[0] in at.TITLES:
             project = next((one for one in build(places) if one.name == rest[1] and one.is_program), None)
             if project is None:
                 raise Failed(f"there is no program {rest[1]} below dotnet/")
             os.environ.setdefault("SILVERPOINT_RUNTIME", rest[0])
-            return subprocess.run([*at.command(places, rest[0], places.out(project), project.name), *rest[2:]]).returncode
+            return subprocess.run([*words_of(places, rest[0], project), *rest[2:]]).returncode
         if verb == "test" or not words:
             sums = test(places, rest)
             print(f"dotnet: {sums[0]} passed, {sums[1]} failed, {sums[2]} skipped")

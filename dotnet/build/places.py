@@ -29,6 +29,11 @@ class Places:
     def native(self):
         return self.folder / "native/libsilverpoint_net.so"
 
+    @property
+    def unpacked(self):
+        """The package as NuGet unpacks it."""
+        return self.folder / "unpacked"
+
     def compiler_pin(self):
         return (self.folder / "tools/.pin").read_text()
 

@@ -15,6 +15,8 @@ PROPERTIES = {
     "TreatWarningsAsErrors": "true", "GenerateAssemblyInfo": "false", "IsPackable": "false", "AutoGenerateBindingRedirects": "false",
     "DebugType": "portable", "EnableDefaultCompileItems": "true", "ImplicitUsings": "disable",
 }
+# The package that is made of these projects.
+OWN = "Silverpoint"
 ITEMS = {"Compile", "None", "Reference", "ProjectReference", "PackageReference"}
 
 
@@ -38,6 +40,7 @@ class Project:
                 self.read(group.tag, element)
         self.name = self.values["AssemblyName"] or path.stem
         self.is_program = self.values["OutputType"] == "Exe"
+        self.uses_package = OWN in self.packages
         self.is_test = self.is_program and "tests" in path.relative_to(top).parts
 
     def read(self, group, element):
@@ -116,18 +119,24 @@ def reference_files(project, places):
     framework = project.values["TargetFramework"]
     if framework == "net10.0":
         files = sorted((places.folder / "net10/framework").glob("*.dll"))
-        extensions = places.folder / "net10/extensions"
     else:
         api = places.folder / "mono/4.8-api"
         names = ["mscorlib", "System", "System.Core", *project.references]
         files = [api / f"{name}.dll" for name in dict.fromkeys(names)]
-        files += sorted((api / "Facades").glob("*.dll")) if project.packages else []
-        extensions = places.folder / "tools/configuration"
-    for package in project.packages:
-        file = extensions / f"{package}.dll"
-        if file not in files and not (framework == "net10.0" and (places.folder / "net10/framework" / file.name).exists()):
-            files.append(file)
-    return files
+        files += sorted((api / "Facades").glob("*.dll")) if set(project.packages) - {OWN} else []
+    return files + [package_folder(project, package, places) / f"{package}.dll" for package in project.packages]
+
+
+def package_folder(project, package, places):
+    """Where the assembly of a package is. There is no package index: it is what scripts/setup dotnet has fetched, or the package made here."""
+    net10 = project.values["TargetFramework"] == "net10.0"
+    if package == OWN:
+        return places.unpacked / "lib" / ("netstandard2.0" if net10 else "net48")
+    folders = [places.folder / name for name in (["net10/extensions"] if net10 else []) + ["tools/configuration", "tools/nuget"]]
+    for folder in folders:
+        if (folder / f"{package}.dll").exists():
+            return folder
+    raise ProjectError(f"{project.path.relative_to(project.top)}: the package {package} is not known here")
 
 
 def arguments(project, places, by_path):
@@ -142,8 +151,8 @@ def arguments(project, places, by_path):
         words.append(f"-doc:{out / project.name}.xml")
     if project.values["DefineConstants"]:
         words.append(f"-define:{project.values['DefineConstants'].replace('$(DefineConstants)', '').strip(';')}")
-    if project.values["NoWarn"]:
-        words.append(f"-nowarn:{project.values['NoWarn'].replace('$(NoWarn)', '').strip(';')}")
+    # The first two as an SDK does.
+    words.append(f"-nowarn:1701;1702;{project.values['NoWarn'].replace('$(NoWarn)', '').strip(';')}".rstrip(";"))
     words += [f"-r:{file}" for file in reference_files(project, places)]
     words += [f"-r:{places.out(needed) / needed.name}.dll" for needed in all_needed(project, by_path)]
     return words + [str(file) for file in project.sources()]
@@ -160,9 +169,8 @@ def digest(words, compiler):
     return sum_.hexdigest()
 
 
-def compile_all(projects, places, runner):
+def compile_all(projects, by_path, places, runner):
     """Compiles what has changed. The names of the assemblies that were compiled; None when one does not compile."""
-    by_path = {project.path: project for project in projects}
     compiled = []
     for project in projects:
         out = places.out(project)
