@@ -6,9 +6,11 @@
 namespace silverpoint::lttng {
 
 // A site's description (spec/wire.md, section 7).
+inline constexpr std::uint16_t kQuestionFlag = 4;
 struct Description {
     Kind kind;
     std::uint8_t level;
+    std::uint16_t flags;
     std::uint32_t line;
     std::string_view category, file, names, text, signature;
 
@@ -19,6 +21,7 @@ struct Description {
         };
         kind = static_cast<Kind>(at[16]);
         level = static_cast<std::uint8_t>(at[17]);
+        flags = get(18, std::uint16_t{});
         line = get(20, std::uint32_t{});
         const char* from = at + kDescFixed;
         const auto next = [&from](std::size_t size) {
@@ -34,7 +37,9 @@ struct Description {
         signature = next(get(40, std::uint32_t{}));
     }
     // It records nothing: it asks whether a record would be wanted.
-    bool is_question() const { return kind == Kind::kLog && text.empty() && signature.empty(); }
+    bool is_question() const {
+        return (flags & kQuestionFlag) != 0 || (kind == Kind::kLog && text.empty() && signature.empty());
+    }
 };
 
 // LTTng's limit, with the colon and the end.

@@ -4,7 +4,7 @@ use std::error::Error;
 
 use log::Record;
 use log::kv::{self, Key, Value, VisitSource, VisitValue};
-use silverpoint::dynamic::{self, Arguments, Encoder, Located, Place};
+use silverpoint::dynamic::{self, Arguments, Encoder, Located, Place, Wanted};
 
 /// Pairs of a record that are recorded; a signature has no more than 255 arguments.
 const MOST: usize = 250;
@@ -25,6 +25,10 @@ struct Codes {
 }
 
 impl Codes {
+    fn new() -> Self {
+        Self { bytes: [0; 2 * MOST + 1], len: 0, count: 0 }
+    }
+
     fn push(&mut self, code: &str) {
         self.bytes[self.len..][..code.len()].copy_from_slice(code.as_bytes());
         self.len += code.len();
@@ -78,20 +82,110 @@ impl<'kvs> VisitSource<'kvs> for Encode<'_, '_, '_> {
             let mut one = One(self.encoder, "n");
             let outcome = value.visit(&mut one);
             self.codes.push(one.1);
-            // Names are lines: one that has several is one all the same.
-            key.as_str().split('\n').for_each(|part| self.names.raw(part.as_bytes()));
-            self.names.raw(b"\n");
+            put_name(self.names, &key);
             outcome?;
         }
         Ok(())
     }
 }
 
-/// Records a text with its pairs. Both are read once, for any room in the ring.
+/// Notes what values are, and formats nothing.
+struct Describe<'e, 'n> {
+    codes: &'e mut Codes,
+    names: &'e mut Encoder<'n>,
+}
+
+/// The code of one value.
+struct Code(&'static str);
+
+macro_rules! codes {
+    ($($method:ident $kind:ty, $code:literal;)*) => {$(
+        fn $method(&mut self, _: $kind) -> Result<(), kv::Error> {
+            self.0 = $code;
+            Ok(())
+        }
+    )*};
+}
+
+impl<'v> VisitValue<'v> for Code {
+    codes! {
+        visit_u64 u64, "L";
+        visit_i64 i64, "l";
+        visit_u128 u128, "O";
+        visit_i128 i128, "o";
+        visit_f64 f64, "d";
+        visit_bool bool, "b";
+        visit_char char, "W";
+        visit_str &str, "s";
+        visit_error &(dyn Error + 'static), "[s";
+        visit_borrowed_error &'v (dyn Error + 'static), "[s";
+        visit_any Value<'_>, "s";
+    }
+
+    fn visit_null(&mut self) -> Result<(), kv::Error> {
+        self.0 = "n";
+        Ok(())
+    }
+}
+
+impl<'kvs> VisitSource<'kvs> for Describe<'_, '_> {
+    fn visit_pair(&mut self, key: Key<'kvs>, value: Value<'kvs>) -> Result<(), kv::Error> {
+        if self.codes.count <= MOST {
+            let mut one = Code("n");
+            let outcome = value.visit(&mut one);
+            self.codes.push(one.0);
+            put_name(self.names, &key);
+            outcome?;
+        }
+        Ok(())
+    }
+}
+
+/// Names are lines: one that has several is one all the same.
+fn put_name(names: &mut Encoder<'_>, key: &Key<'_>) {
+    key.as_str().split('\n').for_each(|part| names.raw(part.as_bytes()));
+    names.raw(b"\n");
+}
+
+/// The site of a text with pairs of these codes and names; 0: it has none of its own.
+fn site_of(located: Option<&Located>, codes: &Codes, names: &[u8]) -> u32 {
+    let mut shape = Arguments::new();
+    located.map_or(0, |located| {
+        shape.encode_aside(|shape| {
+            shape.raw(&codes.bytes[..codes.len]);
+            shape.raw(names);
+        });
+        shape.bytes().map_or(0, |shape| located.with_fields(shape, codes.len))
+    })
+}
+
+/// Whether a system tracer wants the event of such a record.
+#[cold]
 #[inline(never)]
-pub(crate) fn record(located: Option<&Located>, place: &Place<'_>, record: &Record<'_>) {
-    let mut codes = Codes { bytes: [0; 2 * MOST + 1], len: 0, count: 0 };
-    let (mut arguments, mut shape) = (Arguments::new(), Arguments::new());
+fn tracer_wants(located: Option<&Located>, record: &Record<'_>) -> bool {
+    let mut codes = Codes::new();
+    let mut names = Arguments::new();
+    names.encode_aside(|names| {
+        codes.push("s");
+        names.raw(b"\n");
+        let _ = record.key_values().visit(&mut Describe { codes: &mut codes, names });
+    });
+    let site = match site_of(located, &codes, names.bytes().unwrap_or_default()) {
+        0 => located.map_or(0, Located::general),
+        site => site,
+    };
+    // Without one, the site of all other places decides.
+    site == 0 || dynamic::tracer_wants(site)
+}
+
+/// Records a text with its pairs. Both are formatted once, for any room in the ring.
+#[inline(never)]
+pub(crate) fn record(located: Option<&Located>, place: &Place<'_>, wanted: Wanted, record: &Record<'_>) {
+    if !wanted.by_ring() && !tracer_wants(located, record) {
+        return;
+    }
+    let mut codes = Codes::new();
+    let mut arguments = Arguments::new();
     let mut names = Arguments::new();
     names.encode_aside(|names| {
         arguments.encode(|encoder| {
@@ -103,15 +197,13 @@ pub(crate) fn record(located: Option<&Located>, place: &Place<'_>, record: &Reco
         });
     });
     let names = names.bytes().unwrap_or_default();
-    let site = located.map_or(0, |located| {
-        shape.encode_aside(|shape| {
-            shape.raw(&codes.bytes[..codes.len]);
-            shape.raw(names);
-        });
-        shape.bytes().map_or(0, |shape| located.with_fields(shape, codes.len))
-    });
+    let site = site_of(located, &codes, names);
     if site != 0 || arguments.bytes().is_none() {
-        let _ = arguments.record(place.level, site);
+        if wanted.by_ring_alone() {
+            let _ = arguments.record(place.level, site);
+        } else {
+            let _ = arguments.give(place.level, site, None, wanted);
+        }
         return;
     }
     let codes = &codes.bytes[..codes.len];
@@ -124,12 +216,15 @@ pub(crate) fn record(located: Option<&Located>, place: &Place<'_>, record: &Reco
     let bytes = arguments.bytes().unwrap_or_default();
     let text = |encoder: &mut Encoder<'_>| encoder.text_of(bytes, &named, 0);
     let mut fields = |encoder: &mut Encoder<'_>| encoder.map_of(bytes, &named);
-    let _ = match located.map_or(0, Located::general) {
-        0 => dynamic::record_elsewhere(place, text, Some(&mut fields)),
-        site => dynamic::record(place.level, |encoder| {
-            text(encoder);
-            fields(encoder);
-            Some(site)
-        }),
-    };
+    match located.map_or(0, Located::general) {
+        0 => _ = dynamic::record_elsewhere(place, wanted, text, Some(&mut fields)),
+        site => {
+            let mut whole = Arguments::new();
+            whole.encode(|encoder| {
+                text(encoder);
+                fields(encoder);
+            });
+            let _ = whole.give(place.level, site, None, wanted);
+        }
+    }
 }

@@ -11,6 +11,9 @@
 //! is on (`SILVERPOINT_FILTER`, `silverpoint run --filter`, `silverpoint ctl`, a logger in the process), for
 //! single lines, too. `log::max_level()` follows them, so that an unwanted level costs one comparison.
 //!
+//! **LTTng.** Records are events of LTTng, too, if the program is asked to feed it (`SILVERPOINT_PROBES=lttng`).
+//! Then `log::max_level()` is `Trace`, and directives decide for the ring alone.
+//!
 //! A record allocates nothing, but for the first of each place and set of keys. The facade formats the text: it is one argument, `{}`. Texts and values are formatted once each.
 //!
 //! **Targets and keys that are made while the program runs** have sites of their own, within limits. These
@@ -24,7 +27,7 @@
 mod keys;
 
 use log::{Level, LevelFilter, Log, Metadata, Record, SetLoggerError};
-use silverpoint::dynamic::{self, Encoder, Located, Place};
+use silverpoint::dynamic::{self, Arguments, Encoder, Located, Place, Wanted};
 
 /// The backend.
 #[derive(Debug)]
@@ -51,8 +54,11 @@ pub fn try_init() -> Result<(), SetLoggerError> {
     Ok(())
 }
 
-/// The most verbose level that anything may be on at.
+/// The most verbose level that anything may be on at. LTTng has levels of its own: it gets all.
 fn follow() {
+    if dynamic::feeds_tracer() {
+        return log::set_max_level(LevelFilter::Trace);
+    }
     log::set_max_level(match dynamic::most_verbose() {
         None => LevelFilter::Off,
         Some(0) => LevelFilter::Trace,
@@ -74,10 +80,11 @@ fn level_of(level: Level) -> u8 {
 }
 
 impl Log for Logger {
-    /// Whether a record of that target and level would be recorded; directives of files and lines are not known to this question.
+    /// Whether a record of that target and level would be recorded, or may be an event of LTTng. Directives of
+    /// files and lines are not known to this question.
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        Place { level: level_of(metadata.level()), line: 0, target: metadata.target(), file: "" }
-            .would_record()
+        let place = Place { level: level_of(metadata.level()), line: 0, target: metadata.target(), file: "" };
+        !place.wanted().by_nobody()
     }
 
     fn log(&self, record: &Record<'_>) {
@@ -88,28 +95,43 @@ impl Log for Logger {
             file: record.file().unwrap_or(""),
         };
         let located = dynamic::located(&place);
-        if !located.map_or_else(|| place.would_record(), Located::is_on) {
+        let wanted = located.map_or_else(|| place.wanted(), Located::wanted);
+        if wanted.by_nobody() {
             return;
         }
         #[cfg(feature = "kv")]
         if record.key_values().count() > 0 {
-            return keys::record(located, &place, record);
+            return keys::record(located, &place, wanted, record);
         }
         let text = |encoder: &mut Encoder<'_>| match record.args().as_str() {
             Some(text) => encoder.text(text),
             None => encoder.formatted(*record.args()),
         };
-        let _ = match located.map_or(0, Located::text) {
-            0 => dynamic::record_elsewhere(&place, text, None),
-            site => dynamic::record(place.level, |encoder| {
-                text(encoder);
-                Some(site)
-            }),
-        };
+        match located.map_or(0, Located::text) {
+            0 => _ = dynamic::record_elsewhere(&place, wanted, text, None),
+            site if wanted.by_ring_alone() => {
+                let _ = dynamic::record(place.level, |encoder| {
+                    text(encoder);
+                    Some(site)
+                });
+            }
+            site => give(&place, site, wanted, &text),
+        }
     }
 
     /// Nothing waits here: a record is safe when it is made. (Sinks of a logger in the process are flushed by it.)
     fn flush(&self) {}
+}
+
+/// A text that LTTng may want, with the ring or alone.
+#[cold]
+#[inline(never)]
+fn give(place: &Place<'_>, site: u32, wanted: Wanted, text: &dyn Fn(&mut Encoder<'_>)) {
+    if wanted.by_ring() || dynamic::tracer_wants(site) {
+        let mut arguments = Arguments::new();
+        arguments.encode(text);
+        let _ = arguments.give(place.level, site, None, wanted);
+    }
 }
 
 /// The snippets of the guide, as tests.

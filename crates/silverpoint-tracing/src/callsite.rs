@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use silverpoint::dynamic::{self, Arguments, Marks, Published, Recorded, Registered, Shapes};
+use silverpoint::dynamic::{self, Arguments, Marks, Published, Registered, Shapes, Wanted};
 use tracing_core::{Level, LevelFilter, Metadata};
 
 use crate::fields::{Description, Plan, name_of};
@@ -108,9 +108,15 @@ pub(crate) struct Callsite {
     begun: Published<Begun>,
     /// Its spans are entered more than once, or elsewhere than they were made: they begin with an id.
     is_async: AtomicBool,
+    /// Sites of what it records: for the question whether a system tracer wants any of it. The rest is 0.
+    known: [AtomicU32; KNOWN],
     /// How its spans begin, as [`What`], where they can have no fields and are not async; 0: that is not known.
     bare: AtomicU64,
 }
+
+/// Sites of a callsite that are asked one by one whether a system tracer wants them. One that has more is
+/// taken to be wanted.
+const KNOWN: usize = 12;
 
 /// What spans that have begun without an id have recorded.
 struct Begun {
@@ -159,21 +165,39 @@ impl Callsite {
             meta,
             number,
             level,
-            asked: with_question(meta, dynamic::register),
+            asked: with_question(meta, register_asked(meta)),
             plan: Published::new(),
             async_plan: Published::new(),
             shapes: Shapes::new(),
             fixed: [const { [const { AtomicU32::new(0) }; 3] }; ROLES],
             begun: Published::new(),
             is_async: AtomicBool::new(false),
+            known: [const { AtomicU32::new(0) }; KNOWN],
             bare: AtomicU64::new(0),
         }
     }
 
-    /// Whether it records now. One load.
+    /// Who may want its records now. One load.
     #[inline(always)]
-    pub(crate) fn is_on(&self) -> bool {
-        dynamic::is_on(&self.asked)
+    pub(crate) fn wanted(&self) -> Wanted {
+        dynamic::wanted(&self.asked)
+    }
+
+    /// Whether a system tracer wants anything of it, as far as that is known; true of one that has recorded
+    /// nothing.
+    #[cold]
+    pub(crate) fn has_wanted(&self) -> bool {
+        let known = || self.known.iter().map(|id| id.load(Ordering::Relaxed)).take_while(|id| *id != 0);
+        matches!(known().count(), 0 | KNOWN) || known().any(dynamic::tracer_wants)
+    }
+
+    fn note_known(&self, id: u32) {
+        for place in &self.known {
+            let there = place.compare_exchange(0, id, Ordering::Relaxed, Ordering::Relaxed);
+            if there.is_ok() || there == Err(id) {
+                return;
+            }
+        }
     }
 
     /// Whether its spans begin with an id.
@@ -274,18 +298,19 @@ impl Callsite {
         marks: &Marks,
         arguments: &mut Arguments,
         before: Option<u64>,
-    ) -> Recorded {
+        wanted: Wanted,
+    ) -> u64 {
         let fields = &marks.all()[1..];
-        let has_text = role.is_event() && !self.has_name();
-        let is_text = |mark: &u32| has_text && *mark as u8 == b's' && name_of(self.meta, *mark) == "message";
-        let text = fields.iter().position(is_text);
-        let site = self.fixed(role, if text.is_some() { Form::TextAndFields } else { Form::Fields });
+        let text = self.text_of(role, fields);
+        let site = self.general(role, marks);
         let (Some(bytes), 1..) = (arguments.bytes(), site) else {
-            if site == 0 {
-                dynamic::lose_without_site();
-                return Recorded::Lost;
+            if site != 0 {
+                return arguments.give(self.level, site, None, wanted).ticks;
             }
-            return arguments.record(self.level, site);
+            if wanted.by_ring() {
+                dynamic::lose_without_site();
+            }
+            return 0;
         };
         let named = |give: &mut dyn FnMut(&str, u8)| {
             for (number, mark) in fields.iter().enumerate() {
@@ -293,12 +318,27 @@ impl Callsite {
                 give(name, *mark as u8);
             }
         };
-        dynamic::record(self.level, |encoder| {
+        let mut whole = Arguments::new();
+        whole.encode(|encoder| {
             before.into_iter().for_each(|number| encoder.u64(number));
             text.into_iter().for_each(|number| encoder.text_of(bytes, &named, number));
             encoder.map_of(bytes, &named);
-            Some(site)
-        })
+        });
+        whole.give(self.level, site, None, wanted).ticks
+    }
+
+    /// Which of an event's fields is its text.
+    fn text_of(&self, role: Role, fields: &[u32]) -> Option<usize> {
+        let has_text = role.is_event() && !self.has_name();
+        let is_text = |mark: &u32| has_text && *mark as u8 == b's' && name_of(self.meta, *mark) == "message";
+        fields.iter().position(is_text)
+    }
+
+    /// The site of what has no site of its own.
+    #[cold]
+    pub(crate) fn general(&self, role: Role, marks: &Marks) -> u32 {
+        let has_text = self.text_of(role, &marks.all()[1..]).is_some();
+        self.fixed(role, if has_text { Form::TextAndFields } else { Form::Fields })
     }
 
     /// The site of a role that has no fields.
@@ -336,6 +376,7 @@ impl Callsite {
         let template = |give: &mut dyn FnMut(&[u8])| give(template.as_bytes());
         let id = dynamic::register(&self.describe(role, &names, &template, &signature)).id;
         known.store(id, Ordering::Relaxed);
+        self.note_known(id);
         id
     }
 
@@ -379,8 +420,15 @@ impl Callsite {
         let template = |give: &mut dyn FnMut(&[u8])| give(template.as_bytes());
         let signature = |give: &mut dyn FnMut(&[u8])| give(described.signature.as_bytes());
         let description = self.describe(role, &names, &template, &signature);
-        if is_first { dynamic::register(&description).id } else { dynamic::register_variety(&description).id }
+        let id = if is_first {
+            dynamic::register(&description).id
+        } else {
+            dynamic::register_variety(&description).id
+        };
+        self.note_known(id);
+        id
     }
+
     /// Whether it is an event that was given a name.
     fn has_name(&self) -> bool {
         has_name(self.meta)
@@ -428,13 +476,22 @@ fn with_question<R>(meta: &Metadata<'_>, ask: impl FnOnce(&dynamic::Description<
     })
 }
 
-/// What the directives say of a callsite now, whether it is known or not.
+/// How the site is registered that is asked. One that has no fields is the site of its records, too.
+fn register_asked(meta: &Metadata<'_>) -> fn(&dynamic::Description<'_>) -> Registered {
+    if meta.fields().is_empty() { dynamic::register } else { dynamic::register_question }
+}
+
+/// What the directives say of a callsite now, whether it is known or not. While LTTng is asked for, it may
+/// want all.
 pub(crate) fn would_record(meta: &Metadata<'_>) -> bool {
-    with_question(meta, dynamic::would_record)
+    dynamic::feeds_tracer() || with_question(meta, dynamic::would_record)
 }
 
 /// The most verbose level that any callsite may be on at, by the directives as they are now. What is more verbose costs `tracing` one comparison.
 pub(crate) fn most_verbose() -> LevelFilter {
+    if dynamic::feeds_tracer() {
+        return LevelFilter::TRACE;
+    }
     match dynamic::most_verbose() {
         None => LevelFilter::OFF,
         Some(0) => LevelFilter::TRACE,
@@ -478,7 +535,7 @@ pub(crate) fn of_record(meta: &'static Metadata<'static>) -> Option<&'static Cal
 #[inline(never)]
 fn enter_for_record(meta: &'static Metadata<'static>) -> Option<&'static Callsite> {
     let callsite = enter(meta);
-    if callsite.is_none() && would_record(meta) {
+    if callsite.is_none() && with_question(meta, dynamic::would_record) {
         dynamic::lose_nested();
     }
     callsite

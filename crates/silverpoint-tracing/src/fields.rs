@@ -236,6 +236,37 @@ impl Visit for Take<'_, '_> {
     }
 }
 
+/// Notes which fields there are, of which types; formats nothing.
+pub(crate) struct Shape<'m>(pub(crate) &'m mut Marks);
+
+macro_rules! noted {
+    ($($method:ident $kind:ty, $code:literal;)*) => {$(
+        fn $method(&mut self, field: &Field, _: $kind) {
+            let _ = self.0.push(planned(field, $code));
+        }
+    )*};
+}
+
+impl Visit for Shape<'_> {
+    noted! {
+        record_i64 i64, b'l';
+        record_u64 u64, b'L';
+        record_i128 i128, b'o';
+        record_u128 u128, b'O';
+        record_f64 f64, b'd';
+        record_bool bool, b'b';
+        record_str &str, b's';
+        record_bytes &[u8], b'y';
+        record_error &(dyn Error + 'static), b'[';
+        record_debug &dyn fmt::Debug, b's';
+    }
+
+    #[cfg(all(tracing_unstable, feature = "valuable"))]
+    fn record_value(&mut self, field: &Field, _: valuable::Value<'_>) {
+        let _ = self.0.push(planned(field, b'v'));
+    }
+}
+
 /// What a site says of its fields.
 #[derive(Default)]
 pub(crate) struct Description {

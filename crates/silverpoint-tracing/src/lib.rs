@@ -16,8 +16,13 @@
 //!
 //! ```text
 //!  Subscriber, Layer ─▶ spans: their life · open: in each thread · slots: where they live ─▶ fields: into the record
+//!                    ─▶ traced: what LTTng may want
 //!                    ─▶ callsite: state byte and sites by shape · log_events: what comes from the log crate
 //! ```
+//!
+//! **LTTng.** Events and spans are events of LTTng, too, if the program is asked to feed it
+//! (`SILVERPOINT_PROBES=lttng`, `silverpoint ctl --probe`). Then every callsite is of interest to `tracing`, and
+//! directives decide for the ring alone.
 //!
 //! **Cost.** An event allocates nothing and takes no lock; each of its fields is read once, and copied into
 //! the ring. The first event of a callsite, and of each other combination of fields and types, registers a
@@ -54,6 +59,7 @@ mod slots;
 mod spans;
 mod subscriber;
 mod thread;
+mod traced;
 #[cfg(all(tracing_unstable, feature = "valuable"))]
 mod values;
 mod watch;

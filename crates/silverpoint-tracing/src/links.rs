@@ -2,12 +2,13 @@
 
 use std::sync::atomic::Ordering;
 
-use silverpoint::dynamic;
+use silverpoint::dynamic::{self, Wanted};
 
 use crate::callsite::{Callsite, Role};
 use crate::slots::{self, Slot};
 use crate::spans::{callsite_of, number_of, number_of_other, plain};
 use crate::thread::{self, Thread};
+use crate::traced::wanted_of;
 
 /// The span lies in the one that it was made in, or in its explicit parent; once.
 pub(crate) fn link_to_parent(callsite: &Callsite, slot: &Slot, number: u64) {
@@ -17,7 +18,7 @@ pub(crate) fn link_to_parent(callsite: &Callsite, slot: &Slot, number: u64) {
     }
     let parent = native_within(parent).unwrap_or_else(|| number_of_other(parent));
     if parent != 0 {
-        link(callsite, Role::Parent, parent, number);
+        link(callsite, wanted_of(callsite, slot), Role::Parent, parent, number);
     }
 }
 
@@ -31,8 +32,8 @@ fn native_within(id: u64) -> Option<u64> {
 }
 
 /// Two ids belong together.
-pub(crate) fn link(callsite: &Callsite, role: Role, from: u64, to: u64) {
-    plain(callsite, role, |encoder| {
+pub(crate) fn link(callsite: &Callsite, wanted: Wanted, role: Role, from: u64, to: u64) {
+    plain(callsite, wanted, role, |encoder| {
         encoder.u64(from);
         encoder.u64(to);
     });
@@ -40,9 +41,10 @@ pub(crate) fn link(callsite: &Callsite, role: Role, from: u64, to: u64) {
 
 /// The span came from another.
 pub(crate) fn follows_from(id: u64, other: u64) {
-    let Some(callsite) = slots::get(id).and_then(callsite_of) else { return };
+    let Some(slot) = slots::get(id) else { return };
+    let Some(callsite) = callsite_of(slot) else { return };
     let (from, to) = (number_of_other(other), number_of(id));
     if from != 0 && to != 0 {
-        link(callsite, Role::FollowsFrom, from, to);
+        link(callsite, wanted_of(callsite, slot), Role::FollowsFrom, from, to);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use silverpoint::dynamic::{self, Located, Place};
+use silverpoint::dynamic::{self, Arguments, Located, Place};
 use tracing_core::field::{Field, FieldSet, Visit};
 use tracing_core::{Event, Kind, Metadata};
 
@@ -114,7 +114,8 @@ pub(crate) fn record(event: &Event<'_>, admits: impl Fn(&Metadata<'_>) -> bool) 
         Kind::EVENT,
     );
     let located = dynamic::located(&place);
-    if !located.map_or_else(|| place.would_record(), Located::is_on) || !admits(&own) {
+    let wanted = located.map_or_else(|| place.wanted(), Located::wanted);
+    if wanted.by_nobody() || !admits(&own) {
         return;
     }
     let text = |encoder: &mut dynamic::Encoder<'_>| {
@@ -124,11 +125,13 @@ pub(crate) fn record(event: &Event<'_>, admits: impl Fn(&Metadata<'_>) -> bool) 
             message.0.text("");
         }
     };
-    let _ = match located.map_or(0, Located::text) {
-        0 => dynamic::record_elsewhere(&place, text, None),
-        site => dynamic::record(place.level, |encoder| {
-            text(encoder);
-            Some(site)
-        }),
-    };
+    match located.map_or(0, Located::text) {
+        0 => _ = dynamic::record_elsewhere(&place, wanted, text, None),
+        site if wanted.by_ring() || dynamic::tracer_wants(site) => {
+            let mut arguments = Arguments::new();
+            arguments.encode(text);
+            let _ = arguments.give(place.level, site, None, wanted);
+        }
+        _ => {}
+    }
 }

@@ -6,7 +6,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use silverpoint::dynamic::{self, Lasting};
+use silverpoint::dynamic::{self, Lasting, Wanted};
 
 use crate::slots::{NOBODY, Slot};
 use crate::thread;
@@ -20,12 +20,19 @@ pub(crate) struct Frame {
     pub(crate) what: What,
 }
 
-/// Its record: the site in the low half (0: nothing was recorded), then the level. One flag says whether the
+/// Its record: the site in the low half (0: nothing was recorded) with two marks of system tracers, then the
+/// level. One flag says whether the
 /// span was made in this thread and entered for the first time. Another says whether its fields are few
 /// numbers; then their bytes follow. It is one word, as is all of a frame: the processor stalls when data is
 /// stored in smaller pieces than it is loaded.
 #[derive(Clone, Copy)]
 pub(crate) struct What(u64);
+
+/// Mark at the site: a system tracer may want the span. One comparison of the site then tells this case, and
+/// that of nothing, from all others.
+const TRACED: u64 = 1 << 31;
+/// Mark at the site, beside [`TRACED`]: it is not in the ring.
+const UNRECORDED: u64 = 1 << 30;
 
 /// The span was made in this thread, and entered for the first time.
 const FIRST: u64 = 1 << 40;
@@ -61,7 +68,28 @@ impl What {
 
     #[inline(always)]
     pub(crate) fn site(self) -> u32 {
-        self.0 as u32
+        (self.0 & !(TRACED | UNRECORDED)) as u32
+    }
+
+    /// Whether its records go into the ring, and nowhere else.
+    #[inline(always)]
+    pub(crate) fn is_for_ring_alone(self) -> bool {
+        self.0 as i32 > 0
+    }
+
+    /// The same for those who want it.
+    #[inline]
+    pub(crate) fn for_wanted(self, wanted: Wanted) -> Self {
+        if wanted.by_ring_alone() {
+            return self;
+        }
+        Self(self.0 | TRACED | if wanted.by_ring() { 0 } else { UNRECORDED })
+    }
+
+    /// Who may want its records.
+    #[inline]
+    pub(crate) fn wanted(self) -> Wanted {
+        Wanted::by(self.0 & UNRECORDED == 0, self.0 & TRACED != 0)
     }
 
     #[inline(always)]
@@ -315,12 +343,19 @@ mod tests {
 
     #[test]
     fn what_has_all_its_parts() {
-        let what = What::begin(u32::MAX, 5, 96, true);
-        assert_eq!((what.site(), what.level(), what.len()), (u32::MAX, 5, 96));
+        let largest = (1 << 30) - 1;
+        let what = What::begin(largest, 5, 96, true);
+        assert_eq!((what.site(), what.level(), what.len()), (largest, 5, 96));
         assert!(what.is_first() && what.is_words());
         let what = What::begin(7, 4, 0, false);
         assert_eq!((what.site(), what.level(), what.len()), (7, 4, 0));
         assert!(what.is_first() && !what.is_words());
+        for wanted in [Wanted::by(true, true), Wanted::by(false, true), Wanted::by(true, false)] {
+            let what = What::begin(7, 4, 24, true).for_wanted(wanted);
+            assert_eq!((what.site(), what.wanted()), (7, wanted));
+            assert_eq!(what.is_for_ring_alone(), wanted.by_ring_alone());
+        }
+        assert!(!What::NOTHING.is_for_ring_alone());
         let what = What::segment(9, 3);
         assert_eq!((what.site(), what.level(), what.is_first(), what.is_words()), (9, 3, false, false));
         assert_eq!(What::NOTHING.site(), 0);

@@ -21,7 +21,7 @@ const FIELD_WORDS: usize = FIELD_BYTES / 8;
 pub(crate) struct Slot {
     /// Generation in the high half (odd while it is used), references in the low one.
     life: AtomicU64,
-    /// Number of its callsite; with [`SILENT`] when nothing is recorded of it.
+    /// Number of its callsite; with [`SILENT`] when nothing is recorded of it, or [`UNRECORDED`].
     callsite: AtomicU32,
     /// It has been entered.
     pub(crate) was_entered: AtomicBool,
@@ -49,6 +49,9 @@ pub(crate) struct Slot {
 
 /// Beside a callsite's number, which is far less: nothing is recorded of the span.
 pub(crate) const SILENT: u32 = 1 << 31;
+
+/// Beside it: the span is not in the ring. A system tracer may want it.
+pub(crate) const UNRECORDED: u32 = 1 << 30;
 
 /// The slot of no span.
 pub(crate) static NOBODY: Slot = Slot::new();
@@ -123,7 +126,13 @@ impl Slot {
     /// Number of its callsite.
     #[inline(always)]
     pub(crate) fn callsite(&self) -> u32 {
-        self.callsite.load(Ordering::Relaxed) & !SILENT
+        self.callsite.load(Ordering::Relaxed) & !(SILENT | UNRECORDED)
+    }
+
+    /// Whether the ring has what is recorded of it.
+    #[inline]
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.callsite.load(Ordering::Relaxed) & (SILENT | UNRECORDED) == 0
     }
 
     /// Whether nothing is recorded of it.

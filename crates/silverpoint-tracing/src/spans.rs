@@ -14,7 +14,7 @@
 use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
 
-use silverpoint::dynamic::{self, Arguments, Encoder, Later, Marks, Recorded};
+use silverpoint::dynamic::{self, Arguments, Encoder, Given, Later, Marks, Recorded, Wanted};
 use tracing_core::span::{Attributes, Id, Record};
 use tracing_core::{Event, Metadata};
 
@@ -22,8 +22,9 @@ use crate::callsite::{self, Callsite, Role};
 use crate::fields::{Kept, Plan, Take, Words};
 use crate::links::{self, link_to_parent};
 use crate::open::{Frame, What, current};
-use crate::slots::{self, FIELD_BYTES, SILENT, Slot};
+use crate::slots::{self, FIELD_BYTES, SILENT, Slot, UNRECORDED};
 use crate::thread::{self, Thread};
+use crate::traced::{self, wanted_of};
 
 /// The metadata of a span.
 pub(crate) fn metadata(id: u64) -> Option<&'static Metadata<'static>> {
@@ -52,43 +53,65 @@ fn take(
 }
 
 /// Records with fields, behind a number where there is one: finds the site of their shape, or registers it.
-fn with_fields(
+pub(crate) fn with_fields(
     callsite: &Callsite,
+    wanted: Wanted,
     role: Role,
     before: Option<u64>,
     visit: impl FnOnce(&mut Take<'_, '_>),
-) -> Recorded {
+) {
     let mut arguments = Arguments::new();
     let mut marks = Marks::new(role.mark());
     let _ = take(&mut arguments, &mut marks, Plan::NOTHING, visit);
-    record_taken(callsite, role, before, &mut arguments, &marks)
+    let _ = record_taken(callsite, wanted, role, before, &mut arguments, &marks);
 }
 
+/// Gives the ticks of the record, 0 where there is none.
 #[inline(never)]
 fn record_taken(
     callsite: &Callsite,
+    wanted: Wanted,
     role: Role,
     before: Option<u64>,
     arguments: &mut Arguments,
     marks: &Marks,
-) -> Recorded {
-    match (callsite.site(role, marks), before) {
-        (0, _) => callsite.record_general(role, marks, arguments, before),
+) -> u64 {
+    let recorded = match (callsite.site(role, marks), before) {
+        (0, _) => return callsite.record_general(role, marks, arguments, before, wanted),
+        (site, _) if !wanted.by_ring_alone() => {
+            return arguments.give(callsite.level, site, before, wanted).ticks;
+        }
         (site, None) => arguments.record(callsite.level, site),
         (site, Some(number)) => arguments.record_behind(callsite.level, site, number),
+    };
+    match recorded {
+        Recorded::At { ticks } => ticks,
+        _ => 0,
     }
 }
 
-/// Records arguments of known types at a site that has no fields.
-pub(crate) fn plain(callsite: &Callsite, role: Role, fill: impl FnMut(&mut Encoder<'_>)) -> (u32, u64) {
+/// Records arguments of known types at a site that has no fields. Gives the site and the ticks of the record;
+/// zeros where there is none.
+pub(crate) fn plain(
+    callsite: &Callsite,
+    wanted: Wanted,
+    role: Role,
+    mut fill: impl FnMut(&mut Encoder<'_>),
+) -> (u32, Given) {
+    const NOTHING: (u32, Given) = (0, Given { ticks: 0, is_recorded: false });
     let id = callsite.plain(role);
     if id == 0 {
-        dynamic::lose_without_site();
-        return (0, 0);
+        if wanted.by_ring() {
+            dynamic::lose_without_site();
+        }
+        return NOTHING;
+    }
+    if !wanted.by_ring_alone() {
+        return (id, dynamic::give_short(callsite.level, id, wanted, &mut fill));
     }
     match dynamic::record_short(callsite.level, id, fill) {
-        Recorded::At { ticks } => (id, ticks),
-        _ => (0, 0),
+        Recorded::At { ticks } => (id, Given { ticks, is_recorded: true }),
+        _ => NOTHING,
     }
 }
 
@@ -96,7 +119,11 @@ pub(crate) fn plain(callsite: &Callsite, role: Role, fill: impl FnMut(&mut Encod
 #[inline(always)]
 pub(crate) fn event(event: &Event<'_>) {
     let Some(callsite) = callsite::of_record(event.metadata()) else { return };
-    if !callsite.is_on() {
+    let wanted = callsite.wanted();
+    if !wanted.by_ring_alone() {
+        if !wanted.by_nobody() {
+            traced::event(callsite, wanted, event);
+        }
         return;
     }
     let plan = callsite.plan(Role::Event).unwrap_or(Plan::NOTHING);
@@ -120,7 +147,11 @@ fn event_taken(callsite: &Callsite, plan: &Plan, event: &Event<'_>) {
     let mut marks = Marks::new(Role::Event.mark());
     let _ = match take(&mut arguments, &mut marks, plan, |visitor| event.record(visitor)) {
         site @ 1.. => arguments.record(callsite.level, site),
-        0 => record_taken(callsite, Role::Event, None, &mut arguments, &marks),
+        0 => {
+            let wanted = Wanted::by(true, false);
+            let _ = record_taken(callsite, wanted, Role::Event, None, &mut arguments, &marks);
+            return;
+        }
     };
 }
 
@@ -132,11 +163,11 @@ pub(crate) fn event_of(event: &Event<'_>, parent: u64) {
         return self::event(event);
     }
     let Some(callsite) = callsite::of_record(event.metadata()) else { return };
-    if !callsite.is_on() {
-        return;
+    let wanted = callsite.wanted();
+    if traced::is_wanted(callsite, wanted, Role::EventOf, |visitor| event.record(visitor)) {
+        let parent = number_of_other(parent);
+        with_fields(callsite, wanted, Role::EventOf, Some(parent), |visitor| event.record(visitor));
     }
-    let parent = number_of_other(parent);
-    let _ = with_fields(callsite, Role::EventOf, Some(parent), |visitor| event.record(visitor));
 }
 
 /// A new span, with one reference, within the innermost open span.
@@ -153,7 +184,7 @@ pub(crate) fn new(attributes: &Attributes<'_>) -> Option<Id> {
 /// One without fields, where all that it takes is at hand.
 #[inline(always)]
 fn new_bare(thread: &Thread, callsite: &Callsite, what: What) -> Option<NonZeroU64> {
-    if thread.pending.get() != 0 || !callsite.is_on() {
+    if thread.pending.get() != 0 || !callsite.wanted().by_ring_alone() {
         return None;
     }
     let (id, slot) = slots::claim_last(thread, callsite.number, thread.open.id())?;
@@ -169,7 +200,7 @@ fn new_with_words(callsite: &Callsite, attributes: &Attributes<'_>) -> Option<Id
         return new_otherwise(attributes);
     };
     let made = thread::with(|thread| {
-        if thread.pending.get() != 0 || !callsite.is_on() || callsite.is_async() {
+        if thread.pending.get() != 0 || !callsite.wanted().by_ring_alone() || callsite.is_async() {
             return None;
         }
         let (id, slot) = slots::claim_last(thread, callsite.number, thread.open.id())?;
@@ -209,7 +240,8 @@ fn make(attributes: &Attributes<'_>, open: u64, parent: u64) -> Option<Id> {
     let callsite = callsite::of_record(attributes.metadata())?;
     let is_here = parent == open && !callsite.is_async();
     let role = if is_here { Role::Begin } else { Role::AsyncBegin };
-    let is_on = callsite.is_on();
+    let wanted = callsite.wanted();
+    let is_on = traced::is_span_wanted(callsite, wanted, role, attributes);
     // First of all: where this unwinds there is no span.
     let mut arguments = Arguments::new();
     let mut marks = Marks::new(role.mark());
@@ -217,16 +249,20 @@ fn make(attributes: &Attributes<'_>, open: u64, parent: u64) -> Option<Id> {
         let _ = take(&mut arguments, &mut marks, Plan::NOTHING, |visitor| attributes.record(visitor));
     }
     settle_pending();
-    let claimed =
-        thread::with(|thread| slots::claim(thread, callsite.number | if is_on { 0 } else { SILENT }, parent));
+    let mark = match (is_on, wanted.by_ring()) {
+        (false, _) => SILENT,
+        (true, false) => UNRECORDED,
+        (true, true) => 0,
+    };
+    let claimed = thread::with(|thread| slots::claim(thread, callsite.number | mark, parent));
     let Some((id, slot)) = claimed else {
-        if is_on {
+        if is_on && wanted.by_ring() {
             dynamic::lose_nested();
         }
         return None;
     };
     if is_on {
-        if is_here && keep(callsite, slot, &mut arguments, &marks) {
+        if is_here && keep(callsite, wanted, slot, &mut arguments, &marks) {
             thread::with(|thread| wait(thread, id));
         } else {
             marks.set_first(Role::AsyncBegin.mark());
@@ -247,13 +283,14 @@ fn begin_with_id(
 ) {
     let number = silverpoint::new_id();
     slot.number.store(number, Ordering::Relaxed);
-    let recorded = record_taken(callsite, Role::AsyncBegin, Some(number), arguments, marks);
-    if let Recorded::At { ticks } = recorded {
+    let wanted = wanted_of(callsite, slot);
+    let ticks = record_taken(callsite, wanted, Role::AsyncBegin, Some(number), arguments, marks);
+    if ticks != 0 {
         slot.created.store(ticks, Ordering::Relaxed);
     }
     if !attributes.is_contextual() && slot.parent.load(Ordering::Relaxed) == 0 {
         // It lies in nothing, even if spans are open here.
-        return links::link(callsite, Role::Parent, 0, number);
+        return links::link(callsite, wanted, Role::Parent, 0, number);
     }
     link_to_parent(callsite, slot, number);
 }
@@ -271,12 +308,12 @@ fn keep_words(callsite: &Callsite, plan: &Plan, slot: &Slot, attributes: &Attrib
 }
 
 /// A span that may have fields of any type; false when it has too many, or no site of its own.
-fn keep(callsite: &Callsite, slot: &Slot, arguments: &mut Arguments, marks: &Marks) -> bool {
+fn keep(callsite: &Callsite, wanted: Wanted, slot: &Slot, arguments: &mut Arguments, marks: &Marks) -> bool {
     let Some(bytes) = arguments.bytes().filter(|bytes| bytes.len() <= FIELD_BYTES) else { return false };
     let site = callsite.site(Role::Begin, marks);
     if site != 0 {
         slot.keep(bytes);
-        slot.set_begin(What::begin(site, callsite.level, bytes.len(), false));
+        slot.set_begin(What::begin(site, callsite.level, bytes.len(), false).for_wanted(wanted));
     }
     site != 0
 }
@@ -350,9 +387,8 @@ fn enter_otherwise(id: u64) {
 fn begin_here(thread: &Thread, id: u64, slot: &'static Slot) {
     slot.was_entered.store(true, Ordering::Relaxed);
     let what = slot.begin();
-    if what.site() == 0 {
-        dynamic::lose_without_site();
-        return thread.open.enter(silent(id, slot));
+    if !what.is_for_ring_alone() {
+        return traced::begin(thread, id, slot, what);
     }
     match dynamic::record_short_at_once(what.site(), |encoder| slot.put(encoder, what.len())) {
         Ok(recorded) => open_begun(thread, id, slot, what, recorded),
@@ -386,12 +422,17 @@ fn begin_again(id: u64, slot: &'static Slot) -> Frame {
     slot.was_entered.store(true, Ordering::Relaxed);
     let Some(callsite) = callsite_of(slot).filter(|_| !slot.is_silent()) else { return silent(id, slot) };
     let number = number_of(id);
-    let (site, begun) = plain(callsite, Role::Segment, |encoder| encoder.u64(number));
-    Frame { id, slot, begun, what: What::segment(site, callsite.level) }
+    let wanted = wanted_of(callsite, slot);
+    let (site, given) = plain(callsite, wanted, Role::Segment, |encoder| encoder.u64(number));
+    let mut what = What::segment(site, callsite.level);
+    if site != 0 && !wanted.by_ring_alone() {
+        what = what.for_wanted(Wanted::by(given.is_recorded, true));
+    }
+    Frame { id, slot, begun: given.ticks, what }
 }
 
 /// One of which nothing is recorded.
-fn silent(id: u64, slot: &'static Slot) -> Frame {
+pub(crate) fn silent(id: u64, slot: &'static Slot) -> Frame {
     Frame { id, slot, begun: 0, what: What::NOTHING }
 }
 
@@ -404,8 +445,8 @@ pub(crate) fn exit(id: u64) {
         }
         let Frame { slot, begun, what, .. } = thread.open.innermost();
         thread.open.leave_near();
-        if what.site() == 0 {
-            return;
+        if !what.is_for_ring_alone() {
+            return end_otherwise(id, slot, begun, what);
         }
         match dynamic::end_span_at_once(what.site(), begun) {
             Ok(ended) => ended_at(thread, id, slot, begun, what, ended),
@@ -418,11 +459,21 @@ pub(crate) fn exit(id: u64) {
 fn exit_otherwise(id: u64) {
     let Some(Frame { slot, begun, what, .. }) = thread::with(|thread| thread.open.leave(id)) else { return };
     settle_pending();
-    if what.site() == 0 {
-        return;
+    if !what.is_for_ring_alone() {
+        return end_otherwise(id, slot, begun, what);
     }
     let ended = dynamic::end_span(what.level(), what.site(), begun);
     if ended != 0 {
+        thread::with(|thread| ended_at(thread, id, slot, begun, what, ended));
+    }
+}
+
+/// The end of a span that a system tracer may want, or of which nothing is recorded.
+#[cold]
+#[inline(never)]
+fn end_otherwise(id: u64, slot: &'static Slot, begun: u64, what: What) {
+    if what.site() != 0 {
+        let ended = dynamic::give_end(what.level(), what.site(), begun, what.wanted());
         thread::with(|thread| ended_at(thread, id, slot, begun, what, ended));
     }
 }
@@ -507,18 +558,29 @@ fn give_number(slot: &Slot) -> u64 {
     // One that was entered before began then.
     let begun = slot.created.load(Ordering::Relaxed);
     let site = callsite.with_id(what.site(), begun != 0);
+    let wanted = wanted_of(callsite, slot);
     if site == 0 {
-        dynamic::lose_without_site();
+        if wanted.by_ring() {
+            dynamic::lose_without_site();
+        }
         return number;
     }
-    let recorded = dynamic::record_short(callsite.level, site, |encoder| {
+    let put = &mut |encoder: &mut Encoder<'_>| {
         encoder.u64(number);
         if begun != 0 {
             encoder.u64(begun);
         }
         slot.put(encoder, what.len());
-    });
-    if let Recorded::At { ticks } = recorded {
+    };
+    let ticks = if wanted.by_ring_alone() {
+        match dynamic::record_short(callsite.level, site, put) {
+            Recorded::At { ticks } => ticks,
+            _ => 0,
+        }
+    } else {
+        dynamic::give_short(callsite.level, site, wanted, put).ticks
+    };
+    if ticks != 0 {
         let _ = slot.created.compare_exchange(0, ticks, Ordering::Relaxed, Ordering::Relaxed);
     }
     link_to_parent(callsite, slot, number);
@@ -527,11 +589,10 @@ fn give_number(slot: &Slot) -> u64 {
 
 /// Fields that were not there when the span was made, or are others now.
 pub(crate) fn record(id: u64, values: &Record<'_>) {
-    let Some(callsite) = slots::get(id).filter(|slot| !slot.is_silent()).and_then(callsite_of) else {
-        return;
-    };
-    let number = number_of(id);
-    let _ = with_fields(callsite, Role::AsyncInstant, Some(number), |visitor| values.record(visitor));
+    let Some(slot) = slots::get(id).filter(|slot| !slot.is_silent()) else { return };
+    let Some(callsite) = callsite_of(slot) else { return };
+    let (number, wanted) = (number_of(id), wanted_of(callsite, slot));
+    with_fields(callsite, wanted, Role::AsyncInstant, Some(number), |visitor| values.record(visitor));
 }
 
 /// One more has the span.
@@ -598,7 +659,7 @@ fn end(slot: &Slot, number: u64) {
     let busy = slot.busy.load(Ordering::Relaxed) + slot.first_busy.load(Ordering::Relaxed);
     let created = slot.created.load(Ordering::Relaxed);
     let ns = |ticks: u64| dynamic::ticks_to_ns(ticks) as i64;
-    plain(callsite, Role::AsyncEnd, |encoder| {
+    plain(callsite, wanted_of(callsite, slot), Role::AsyncEnd, |encoder| {
         // Without a beginning that is known, at least the time in it.
         let whole = if created == 0 { busy } else { encoder.ticks().saturating_sub(created) };
         encoder.u64(number);

@@ -327,6 +327,8 @@ pub mod site {
     pub const PENDING: u16 = 1;
     /// Flag: the template is of the `%` grammar.
     pub const PERCENT: u16 = 2;
+    /// Flag: nothing is recorded of the site, which is only asked whether it is on.
+    pub const QUESTION: u16 = 4;
 }
 
 /// Signatures (spec/wire.md section 10).

@@ -38,12 +38,13 @@ pub use crate::published::{PerProcess, Published, lose_nested, prepare};
 pub use crate::replay::{Marks, Named};
 pub use crate::shapes::{SHAPES, Shapes};
 pub use crate::span::innermost_stretch;
+pub use crate::wanted::{Given, Wanted, give_end, give_short, tracer_wants, wanted};
 pub use crate::watch::on_change;
 pub use silverpoint_shm::lasting::Lasting;
 use silverpoint_shm::owner::{self, ALWAYS_FITS, Cause, Owned, Reservation};
 pub use silverpoint_shm::owner::{
-    Description, Pieces, Registered, lose_other, lose_without_site, most_verbose, process_id, register,
-    register_variety, ticks_to_ns, would_record,
+    Description, Pieces, Registered, feeds_tracer, lose_other, lose_without_site, most_verbose, process_id,
+    register, register_question, register_variety, ticks_to_ns, would_record,
 };
 pub use silverpoint_shm::probe::is_privileged;
 pub use silverpoint_shm::signal_mask::{with_all_blocked, without_sigpipe};
@@ -125,7 +126,20 @@ impl Arguments {
     /// As [`Arguments::encode`], of what belongs to a record and is none: where `fill` unwinds, nothing is counted.
     #[inline(always)]
     pub fn encode_aside<R>(&mut self, fill: impl FnOnce(&mut Encoder<'_>) -> R) -> R {
-        let mut encoder = Encoder { writer: self.scratch.writer(LEAST), ticks: 0 };
+        self.encode_timed(0, fill)
+    }
+
+    /// As [`Arguments::encode`], where the encoder says that it is `ticks`.
+    pub(crate) fn encode_at<R>(&mut self, ticks: u64, fill: impl FnOnce(&mut Encoder<'_>) -> R) -> R {
+        let unfinished = Unfinished;
+        let result = self.encode_timed(ticks, fill);
+        unfinished.finish();
+        result
+    }
+
+    #[inline(always)]
+    fn encode_timed<R>(&mut self, ticks: u64, fill: impl FnOnce(&mut Encoder<'_>) -> R) -> R {
+        let mut encoder = Encoder { writer: self.scratch.writer(LEAST), ticks };
         let result = fill(&mut encoder);
         let writer = encoder.writer;
         (self.is_cut, self.is_lost) = (writer.was_cut(), writer.has_overrun());
@@ -138,6 +152,17 @@ impl Arguments {
     pub fn bytes(&mut self) -> Option<&[u8]> {
         // SAFETY: so many were written.
         (!self.is_lost).then(|| unsafe { self.scratch.bytes(self.len) })
+    }
+
+    /// The same behind a number, where there is one.
+    pub(crate) fn bytes_behind(&mut self, before: Option<u64>) -> Option<&[u8]> {
+        // SAFETY: so many were written.
+        (!self.is_lost).then(|| unsafe { self.scratch.bytes_behind(before, self.len) })
+    }
+
+    /// Whether a value of them is cut.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     /// Records them.

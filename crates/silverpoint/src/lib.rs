@@ -63,6 +63,7 @@ mod span;
 mod start;
 mod trace_context;
 mod value;
+mod wanted;
 mod watch;
 mod within;
 mod writer;

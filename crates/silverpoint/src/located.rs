@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 
 use silverpoint_shm::owner::{self, Description, Registered};
 
-use crate::dynamic::{Encoder, Recorded, record};
+use crate::dynamic::{Arguments, Encoder};
 use crate::published::{Published, prepare};
 use crate::shapes::Shapes;
+use crate::wanted::{Given, Wanted, tracer_wants, wanted};
 
 /// Where a record comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +99,11 @@ impl Place<'_> {
         self.describe(NOTHING, NOTHING, NOTHING, owner::would_record)
     }
 
+    /// Who may want its records now, whether it is known or not.
+    pub fn wanted(&self) -> Wanted {
+        Wanted::by(self.would_record(), owner::feeds_tracer())
+    }
+
     fn register(&self, names: &str, signature: &str) -> u32 {
         let signature = |give: &mut dyn FnMut(&[u8])| give(signature.as_bytes());
         self.describe(
@@ -174,14 +180,15 @@ const FIELDS_CODES: &str = "sssIv";
 
 /// Records a text of a place, or with fields, that has no site of its own, since there are too many of them.
 /// It uses one site for each level (category `log`), with the place as arguments, and the fields as a map, if
-/// there are any. `text` and `fields` encode one argument each, and may run code of the program. The caller
-/// must check whether the record is wanted at all.
+/// there are any. `text` and `fields` encode one argument each, and may run code of the program. They do so only if
+/// somebody wants the record. `None`: it was lost, or nobody wants it.
 #[cold]
 pub fn record_elsewhere(
     place: &Place<'_>,
+    wanted: Wanted,
     text: impl FnOnce(&mut Encoder<'_>),
     fields: Option<&mut dyn FnMut(&mut Encoder<'_>)>,
-) -> Recorded {
+) -> Option<Given> {
     let (names, codes) = match fields {
         None => (PLACE_NAMES, PLACE_CODES),
         Some(_) => (FIELDS_NAMES, FIELDS_CODES),
@@ -199,10 +206,16 @@ pub fn record_elsewhere(
         signature: &|give| give(codes.as_bytes()),
     });
     if site.id == 0 {
-        owner::lose_without_site();
-        return Recorded::Lost;
+        if wanted.by_ring() {
+            owner::lose_without_site();
+        }
+        return None;
     }
-    record(place.level, |encoder| {
+    if !wanted.by_ring() && !tracer_wants(site.id) {
+        return None;
+    }
+    let mut arguments = Arguments::new();
+    arguments.encode(|encoder| {
         text(encoder);
         encoder.text(place.target);
         encoder.text(place.file);
@@ -210,8 +223,8 @@ pub fn record_elsewhere(
         if let Some(fields) = fields {
             fields(encoder);
         }
-        Some(site.id)
-    })
+    });
+    Some(arguments.give(place.level, site.id, None, wanted))
 }
 
 impl Located {
@@ -226,9 +239,10 @@ impl Located {
         Place { level: self.level, line: self.line, target: &self.target, file: &self.file }
     }
 
-    /// Whether it records now. One load.
-    pub fn is_on(&self) -> bool {
-        self.asked.state.load(Ordering::Relaxed) & 1 != 0
+    /// Who may want its records now. One load.
+    #[inline]
+    pub fn wanted(&self) -> Wanted {
+        wanted(&self.asked)
     }
 
     /// The site of a text (code `s`) without fields; 0: there is no room for it.

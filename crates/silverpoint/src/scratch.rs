@@ -117,6 +117,23 @@ impl Scratch {
         unsafe { std::slice::from_raw_parts(self.start(), len) }
     }
 
+    /// The same; behind a number, where there is one.
+    ///
+    /// # Safety
+    /// So many were written.
+    pub(crate) unsafe fn bytes_behind(&mut self, before: Option<u64>, len: usize) -> &[u8] {
+        let Some(number) = before else {
+            // SAFETY: by the caller.
+            return unsafe { self.bytes(len) };
+        };
+        // SAFETY: there are `BEFORE` bytes before the start; then by the caller.
+        unsafe {
+            let from = self.start().sub(BEFORE);
+            from.cast::<u64>().write_unaligned(number.to_le());
+            std::slice::from_raw_parts(from, BEFORE + len)
+        }
+    }
+
     /// Records the first `len` bytes; behind a number, where there is one.
     ///
     /// # Safety

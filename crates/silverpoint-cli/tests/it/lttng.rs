@@ -180,6 +180,40 @@ fn events_of_rust_need_no_ring_and_heed_filters() {
     check(&scratch, &[&"alone", &example("shop"), &"20"]);
 }
 
+/// Events, spans and log records of Rust's facades: none is missing in either.
+#[test]
+fn every_field_of_tracing_and_log_is_as_in_the_ring() {
+    let Some(scratch) = prepared() else { return };
+    let words: [&dyn AsRef<OsStr>; 4] = [&"facades", &SILVERPOINT, &example("facades"), &"400"];
+    let Some(ended) = check(&scratch, &words) else { return };
+    assert_eq!(ended.out, "17200 events equal\n");
+}
+
+#[test]
+fn events_of_tracing_need_no_ring_and_heed_filters() {
+    let Some(scratch) = prepared() else { return };
+    check(&scratch, &[&"alone", &example("facades"), &"20"]);
+}
+
+/// Callsites that were off for good are asked again.
+#[test]
+fn a_running_program_is_asked_to_feed_lttng_from_tracing_and_log() {
+    let Some(scratch) = prepared() else { return };
+    check(&scratch, &[&"facades_switched", &SILVERPOINT, &example("facades")]);
+}
+
+#[test]
+fn a_forked_child_has_events_of_tracing() {
+    let Some(scratch) = prepared() else { return };
+    check(&scratch, &[&"fork", &example("facades"), &"fork"]);
+}
+
+#[test]
+fn sessions_and_daemons_come_and_go_under_tracing() {
+    let Some(scratch) = prepared() else { return };
+    check(&scratch, &[&"daemons", &example("facades")]);
+}
+
 /// With and without such a field, an inner scope's before an outer one's, in C++, C and Rust; also in filters.
 #[test]
 fn fields_of_scopes_are_contexts_of_lttng() {

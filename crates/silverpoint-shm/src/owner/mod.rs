@@ -42,7 +42,7 @@ pub use thread::{
     ALWAYS_FITS, Owned, Reservation, lose, lose_other, lose_without_site, prepare, reserve, reserve_rest,
     reserve_slowly,
 };
-pub use tracers::{Event, Traced, now, traced};
+pub use tracers::{Event, Traced, feeds_tracer, now, traced};
 
 pub use crate::sys::Pages;
 
@@ -113,6 +113,16 @@ pub fn absence() -> Option<Absence> {
 /// Registers a site, or finds it where it was registered before. In a process without a session it is off for ever.
 pub fn register(description: &Description<'_>) -> Registered {
     register_within(description, sites::Share::Whole)
+}
+
+/// As [`register`], for a site that is only asked whether it is on: nothing is recorded of it. So no system
+/// tracer has an event of it.
+pub fn register_question(description: &Description<'_>) -> Registered {
+    let _errno = ErrnoGuard::new();
+    match local::session() {
+        Some((session, local)) => sites::register_question(session, local, description),
+        None => sites::UNAVAILABLE,
+    }
 }
 
 /// As [`register`], for a site whose names or types are made while the program runs, in any number. Such

@@ -105,13 +105,32 @@ pub(crate) fn register(
     description: &Description<'_>,
     share: Share,
 ) -> Registered {
+    register_with(session, local, description, share, 0)
+}
+
+/// A site of which nothing is recorded.
+pub(crate) fn register_question(
+    session: &Session,
+    local: &Local,
+    description: &Description<'_>,
+) -> Registered {
+    register_with(session, local, description, Share::Whole, at::site::QUESTION)
+}
+
+fn register_with(
+    session: &Session,
+    local: &Local,
+    description: &Description<'_>,
+    share: Share,
+    flags: u16,
+) -> Registered {
     // A site without an entry comes here at each of its records. If there was no memory just now, the kernel
     // is not asked again.
     let until = local.no_site_memory_until_ns.load(Ordering::Relaxed);
     if until != 0 && clock::monotonic_ns() < until {
         return without_room(session, description, &Want::Memory);
     }
-    let Some(encoded) = Encoded::new(description) else {
+    let Some(encoded) = Encoded::new(description, flags) else {
         return without_room(session, description, &Want::Room);
     };
     if let Some(entry) = find(session, local, &encoded) {
@@ -159,13 +178,14 @@ fn without_room(session: &Session, description: &Description<'_>, want: &Want) -
 /// A description whose size and hash are known; its bytes are made each time they are needed.
 struct Encoded<'a> {
     description: &'a Description<'a>,
+    flags: u16,
     lens: [usize; 6],
     size: usize,
     hash: u64,
 }
 
 impl<'a> Encoded<'a> {
-    fn new(description: &'a Description<'a>) -> Option<Self> {
+    fn new(description: &'a Description<'a>, flags: u16) -> Option<Self> {
         let count = |pieces: Pieces<'_>| {
             let mut len = 0;
             pieces(&mut |piece| len += piece.len());
@@ -183,7 +203,7 @@ impl<'a> Encoded<'a> {
         if size > MAX_DESCRIPTION || lens[..4].iter().any(|len| *len > usize::from(u16::MAX)) {
             return None;
         }
-        let mut encoded = Self { description, lens, size, hash: 0 };
+        let mut encoded = Self { description, flags, lens, size, hash: 0 };
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         let mut skip = 16usize;
         encoded.pieces(&mut |piece| {
@@ -205,6 +225,7 @@ impl<'a> Encoded<'a> {
         header[8..16].copy_from_slice(&self.hash.to_le_bytes());
         header[16] = d.kind;
         header[17] = d.level;
+        header[18..20].copy_from_slice(&self.flags.to_le_bytes());
         header[20..24].copy_from_slice(&d.line.to_le_bytes());
         header[24..26].copy_from_slice(&d.language.to_le_bytes());
         for (i, len) in self.lens[..4].iter().enumerate() {
@@ -527,7 +548,7 @@ mod tests {
                 template: &|give| give(text("template").as_bytes()),
                 signature: &|give| text("signature").bytes().for_each(|byte| give(&[byte])),
             };
-            let encoded = Encoded::new(&description).expect("within the limits");
+            let encoded = Encoded::new(&description, 0).expect("within the limits");
             let mut hex = String::new();
             encoded.pieces(&mut |piece| piece.iter().for_each(|byte| hex += &format!("{byte:02x}")));
             assert_eq!(hex, text("hex"), "{}", text("name"));
@@ -552,7 +573,7 @@ mod tests {
                 template: &|give| give(template.as_bytes()),
                 signature: &|_| {},
             };
-            Encoded::new(&description).map(|encoded| encoded.size)
+            Encoded::new(&description, 0).map(|encoded| encoded.size)
         };
         assert_eq!(with("", &long[..65_488]), Some(65_536));
         assert_eq!(with("", &long[..65_489]), None);

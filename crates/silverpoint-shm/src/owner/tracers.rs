@@ -135,6 +135,12 @@ pub fn traced(id: u32) -> Traced {
     }
 }
 
+/// Whether the program is asked to feed a system tracer. Then each of its sites has the bit PROBED.
+pub fn feeds_tracer() -> bool {
+    let _errno = ErrnoGuard::new();
+    local::session().is_some_and(|(session, _)| asked(session) != 0)
+}
+
 /// The session's ticks now; 0 without a session.
 pub fn now() -> u64 {
     local::session().map_or(0, |(session, _)| session.source.now())

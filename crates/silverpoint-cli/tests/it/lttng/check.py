@@ -9,6 +9,8 @@
     check.py daemons PROGRAM                      no daemon, one that is killed, another; sessions that are stopped
     check.py many PROGRAM                         ten thousand events, enabled while it runs
     check.py switched SILVERPOINT PROGRAM …       each is asked to feed LTTng while it runs, and no longer to
+    check.py facades SILVERPOINT PROGRAM TIMES    what it writes behind its event `go`: in both, equal
+    check.py facades_switched SILVERPOINT PROGRAM as `switched`, for its arguments `ticks` and `log`
     check.py page SCRIPT                          what the guide's page says
 
 In the current directory, which is for this alone. Where it must not touch the system's daemon (root's), it runs in a mount namespace of its own.
@@ -132,6 +134,9 @@ def compare(where, fields, name, value):
             assert fields.pop(name) in (0, 0.0, ""), (where, name)
             fields.pop(f"_{name}_length", None)
             return
+    if value is None and name not in fields:
+        # Of a type that has no other value.
+        return
     if isinstance(value, dict) and name not in fields:
         for key, member in value.items():
             compare(where, fields, f"{name}_{identifier(key)}", member)
@@ -148,6 +153,8 @@ def compare(where, fields, name, value):
     field = fields.pop(name)
     if isinstance(field, dict):
         field = field["labels"][0]
+    elif isinstance(field, list) and isinstance(value, str):
+        field = bytes(field).hex()
     elif isinstance(field, str) and not isinstance(value, str):
         field = json.loads(field)
     elif isinstance(value, bool):
@@ -160,7 +167,7 @@ def compare_all(found, records):
     for number, ((name, fields), record) in enumerate(zip(found, records)):
         where = (number, name, dict(fields))
         if record["kind"] == "span_end":
-            assert name.endswith("_exit") and fields["duration_ns"] > 0, where
+            assert name.split("#")[0].endswith("_exit") and fields["duration_ns"] > 0, where
             continue
         # A second event of the same name has its place behind it.
         assert name.split("#")[0] == record["template"] + ENDINGS.get(record["kind"], ""), (where, record)
@@ -206,6 +213,39 @@ def fields(silverpoint, program, times, *more):
     assert f'model.emf.uri = "{once[0]["file"]}:{line}"' in metadata, metadata
     assert "loglevel = 6;" in metadata, metadata
     print(f"{len(found)} events equal")
+
+
+def behind_go(all, name_of):
+    """What comes behind the last event `go`."""
+    last = max(number for number, one in enumerate(all) if name_of(one) == "go")
+    return all[last + 1:]
+
+
+def facades(silverpoint, program, times):
+    subprocess.run([silverpoint, "run", "--quiet", "--filter", "trace", "-o", "before.silver", "--", program, "1"], input="\n", text=True, check=True)
+    once = recorded(silverpoint, "before.silver")
+    with Daemon():
+        lttng("create", "one", f"--output={os.getcwd()}/trace")
+        lttng("enable-channel", "--userspace", "--subbuf-size=4M", "--num-subbuf=8", "all")
+        lttng("enable-event", "--userspace", "shop:*", "--channel=all")
+        lttng("start")
+        process = start([silverpoint, "run", "--quiet", "--probe", "lttng", "--filter", "trace", "-o", "all.silver", "--", program, times])
+        go(process, names_of(once))
+        lttng("stop")
+        lttng("destroy")
+    found = behind_go(events("trace"), lambda event: event[0])
+    records = behind_go(recorded(silverpoint, "all.silver"), lambda record: record.get("template"))
+    of_one = len(behind_go(once, lambda record: record.get("template")))
+    assert len(records) == of_one * int(times), (len(records), of_one)
+    compare_all(found, records)
+    print(f"{len(found)} events equal")
+
+
+def facades_switched(silverpoint, program):
+    for word, event in (("ticks", "shop:tick"), ("log", "shop:{}")):
+        shutil.rmtree("trace", ignore_errors=True)
+        switched_once(silverpoint, program, word, event)
+    print("on and off")
 
 
 # Of the tests' programs, as LTTng's contexts; and what they are called in a trace.
@@ -319,21 +359,21 @@ def record(name, pattern, *words):
     lttng("start", name)
 
 
-def switched_once(silverpoint, program):
+def switched_once(silverpoint, program, word="ticks", event="shop:tick"):
     """A program that was started without LTTng feeds it from `on` to `off`."""
 
     def probe(state):
         subprocess.run([silverpoint, "ctl", str(running.process.pid), "--probe", f"lttng={state}"], check=True, stdout=subprocess.DEVNULL)
 
-    running = Program(program, "ticks")
+    running = Program(program, word)
     with Daemon():
-        record("trace", "shop:tick")
+        record("trace", event)
         running.tick()
         assert "liblttng" not in open(f"/proc/{running.process.pid}/maps").read()
         counts = []
         for _ in range(2):
             probe("on")
-            running.tick_until("shop:tick", lambda: "shop:tick" in listed())
+            running.tick_until(event, lambda: event in listed())
             lttng("stop")
             before = len(events("trace"))
             lttng("start")
@@ -472,7 +512,7 @@ def in_own_namespace():
 def main():
     in_own_namespace()
     os.environ["LTTNG_HOME"] = os.environ["HOME"] = os.getcwd()
-    {"fields": fields, "alone": alone, "fork": fork, "busy": busy, "allocs": allocs, "page": page, "switched": switched, "scopes": scopes, "daemons": daemons, "many": many}[sys.argv[1]](*sys.argv[2:])
+    {"fields": fields, "facades": facades, "facades_switched": facades_switched, "alone": alone, "fork": fork, "busy": busy, "allocs": allocs, "page": page, "switched": switched, "scopes": scopes, "daemons": daemons, "many": many}[sys.argv[1]](*sys.argv[2:])
 
 
 if __name__ == "__main__":
