@@ -18,13 +18,15 @@ namespace Silverpoint
         private readonly string text;
         internal readonly string Signature;
 
-        internal Tracepoint(TracepointDescription description, string signature, params string[] argumentNames)
+        internal Tracepoint(TracepointDescription description, string signature, params string[] argumentNames) : this(description, signature, description.Kind != Kind.Log, argumentNames) { }
+
+        internal Tracepoint(TracepointDescription description, string signature, bool isNamed, string[] argumentNames)
         {
             Kind = description.Kind;
             text = description.Text;
             Signature = signature;
             names = "";
-            if (Kind != Kind.Log)
+            if (isNamed)
                 for (int i = 0; i < argumentNames.Length; ++i)
                     names += (argumentNames[i] ?? Tracepoint.NameOf(Kind, i)).Replace('\n', ' ') + "\n";
             Site = Native.MakeSite(description.Level, description.Line, description.File, description.Function, description.Category);

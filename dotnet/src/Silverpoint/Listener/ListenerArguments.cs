@@ -1,0 +1,80 @@
+namespace Silverpoint
+{
+    // A text behind an indentation, packed straight into the ring.
+    internal unsafe struct TextArgument : IArguments
+    {
+        internal string Text;
+        internal int Indent;
+
+        public int Count => 1;
+
+        public int Size()
+        {
+            int size = Direct.TextSize(Text);
+            return size < 0 || Indent > 1000 ? -1 : size + 2 * Indent;
+        }
+
+        public byte* Put(byte* at)
+        {
+            if (Indent == 0) return Direct.PutText(at, Text);
+            byte* end = Direct.PutText(at + 2 * Indent, Text);
+            *(int*)at = Indent + Text.Length;
+            char* blank = (char*)(at + 4);
+            for (int i = 0; i < Indent; ++i) blank[i] = ' ';
+            return end;
+        }
+
+        public void Pack(Writer writer)
+        {
+            writer.Next();
+            writer.PutText(Indent == 0 ? Text : new string(' ', Indent) + Text);
+        }
+    }
+
+    // The arguments of a format string, and the event's number.
+    internal unsafe struct FormatArguments : IArguments
+    {
+        internal FormatSite Site;
+        internal object[] Arguments;
+
+        public int Count => Arguments.Length;
+        public int Size() => -1;
+        public byte* Put(byte* at) => at;
+        public void Pack(Writer writer) => Site.Pack(writer, Arguments);
+    }
+
+    // What follows a text: each is absent or there, as the signature says.
+    internal unsafe struct EventArguments : IArguments
+    {
+        internal string Text;
+        // Instead of the text: any value.
+        internal object Data;
+        internal bool HasData;
+        internal int? Id;
+        internal System.Guid? Related;
+        internal string Stack;
+        internal object Operations;
+
+        internal string Signature => (HasData ? "v" : "S") + (Id.HasValue ? "i" : "") + (Related.HasValue ? "u" : "") + (Operations != null ? "v" : "") + (Stack != null ? "S" : "");
+
+        internal string Names => (HasData ? "data" : "message") + (Id.HasValue ? " id" : "") + (Related.HasValue ? " relatedActivityId" : "") + (Operations != null ? " operations" : "") +
+                                 (Stack != null ? " stack" : "");
+
+        public int Count => 3;
+        public int Size() => -1;
+        public byte* Put(byte* at) => at;
+
+        public void Pack(Writer writer)
+        {
+            writer.Next();
+            if (HasData) Items.PutArgument(writer, Data);
+            else writer.PutText(Text);
+            if (Id.HasValue) Codec<int>.Packer.Put(writer, Id.Value);
+            if (Related.HasValue) Codec<System.Guid>.Packer.Put(writer, Related.Value);
+            writer.Next();
+            if (Operations != null) Items.PutArgument(writer, Operations);
+            writer.Next();
+            if (Stack != null) writer.PutText(Stack);
+        }
+    }
+}

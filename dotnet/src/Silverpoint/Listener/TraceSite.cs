@@ -1,0 +1,56 @@
+using System.Collections.Concurrent;
+
+namespace Silverpoint
+{
+    // What a source records at one level: its tracepoints, each made at its first record.
+    internal sealed class TraceSite
+    {
+        // Sites of different texts; further texts are arguments. Programs may make their texts at run time.
+        private const int MostFormats = 2000;
+
+        private readonly string source;
+        private readonly Level level;
+        private readonly ConcurrentDictionary<string, Slot> formats = new ConcurrentDictionary<string, Slot>();
+        private readonly ConcurrentDictionary<string, ExtendedTracepoint> plain = new ConcurrentDictionary<string, ExtendedTracepoint>();
+
+        internal sealed class Slot
+        {
+            internal FormatSite First;
+        }
+
+        // A text, without more.
+        internal readonly Tracepoint<string> Text;
+
+        internal TraceSite(string source, Level level)
+        {
+            this.source = source;
+            this.level = level;
+            Text = Tracepoint.Log(source, level, "{}", "", 0, "").With<string>();
+        }
+
+        internal Tracepoint Make(string template, string signature) => new Tracepoint(Tracepoint.Log(source, level, template, "", 0, ""), signature);
+
+        // Null: there are too many format strings.
+        internal Slot OfFormat(string format)
+        {
+            Slot slot;
+            if (formats.TryGetValue(format, out slot)) return slot;
+            return formats.Count >= MostFormats ? null : formats.GetOrAdd(format, new Slot());
+        }
+
+        // Of arguments with names: the first is the text, the others follow it.
+        internal Tracepoint Named(string signature, string names)
+        {
+            ExtendedTracepoint found;
+            string key = signature + " " + names;
+            if (!plain.TryGetValue(key, out found)) found = plain.GetOrAdd(key, new ExtendedTracepoint(Tracepoint.Log(source, level, "{}", "", 0, ""), signature, names.Split(' ')));
+            return found;
+        }
+    }
+
+    // A message whose arguments have names.
+    internal sealed class ExtendedTracepoint : Tracepoint
+    {
+        internal ExtendedTracepoint(TracepointDescription description, string signature, string[] names) : base(description, signature, true, names) { }
+    }
+}
