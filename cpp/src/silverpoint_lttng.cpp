@@ -13,28 +13,6 @@
 namespace silverpoint::lttng {
 namespace {
 
-// The control file of a session: a mapping of its own, since that of a plug-in ends with it.
-struct Control {
-    char* base = nullptr;
-    std::size_t size = 0;
-
-    template <class T>
-    T get(std::size_t at) const {
-        T value;
-        std::memcpy(&value, base + at, sizeof value);
-        return value;
-    }
-    std::atomic<std::uint32_t>& word(std::size_t at) const {
-        return *reinterpret_cast<std::atomic<std::uint32_t>*>(base + at);
-    }
-    std::atomic<std::uint64_t>& longword(std::size_t at) const {
-        return *reinterpret_cast<std::atomic<std::uint64_t>*>(base + at);
-    }
-    std::size_t entry(std::size_t number) const {
-        return static_cast<std::size_t>(get<std::uint64_t>(at::kSitesAt)) + number * kSiteEntry;
-    }
-};
-
 // The fork of this thread does without the lock.
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool is_admitted = false;
 
@@ -113,23 +91,22 @@ class Registrar {
     }
 
     void register_all() {
-        const std::uint32_t most = control_.get<std::uint32_t>(at::kSitesCap);
-        std::uint32_t count = control_.word(at::kSitesNext).load(std::memory_order_acquire);
-        if (count > most) count = most;
+        const std::uint32_t count = control_.count();
         known_ = count;
         if (events_ == nullptr) {
-            void* const made = mmap(nullptr, most * sizeof *events_, PROT_READ | PROT_WRITE,
-                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+            void* const made =
+                mmap(nullptr, control_.get<std::uint32_t>(at::kSitesCap) * sizeof *events_,
+                     PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
             if (made == MAP_FAILED) return;
             events_ = static_cast<SiteEvent**>(made);
         }
         bool is_prefix = true;
         for (std::uint32_t number = done_; number < count; ++number) {
-            if (control_.word(control_.entry(number)).load(std::memory_order_acquire) != kStageComplete) {
+            if (!control_.is_complete(number)) {
                 is_prefix = false;
                 continue;
             }
-            auto& published = control_.longword(control_.entry(number) + 24);
+            auto& published = control_.published(number);
             if (published.load(std::memory_order_relaxed) == 0) {
                 // The end of the process waits for one event, and then there is no other.
                 is_registering_.store(true);
@@ -159,12 +136,12 @@ class Registrar {
     }
     // Begin and end of an async span at one place know of each other, so that its end can be had alone.
     void join_async_span(std::uint32_t number) {
-        const Description site = description_of(number);
+        const Description site = control_.description(number);
         const bool is_end = site.kind == Kind::kAsyncEnd;
         if (!is_end && site.kind != Kind::kAsyncBegin) return;
         for (std::uint32_t other = 0; other < known_; ++other) {
             if (!is_event(events_[other])) continue;
-            const Description of = description_of(other);
+            const Description of = control_.description(other);
             if (of.kind != (is_end ? Kind::kAsyncBegin : Kind::kAsyncEnd) || of.line != site.line ||
                 of.file != site.file || of.category != site.category || of.text != site.text)
                 continue;
@@ -185,13 +162,8 @@ class Registrar {
         pthread_mutex_unlock(&mutex_);
         return is_done;
     }
-    Description description_of(std::uint32_t number) const {
-        const std::uint64_t descs_at = control_.get<std::uint64_t>(at::kDescsAt);
-        const auto body = control_.word(control_.entry(number) + 8).load(std::memory_order_acquire);
-        return Description(control_.base + descs_at + std::size_t{body} * 8);
-    }
     SiteEvent* make(std::uint32_t number) {
-        const Description site = description_of(number);
+        const Description site = control_.description(number);
         if (site.is_question()) return failed();
         EventName uri;
         add_literal(uri, site.file, 500);

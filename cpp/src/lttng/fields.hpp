@@ -11,10 +11,20 @@
 
 #include <silverpoint/detail/arena.hpp>
 
+#include "../probes/signature.hpp"
 #include "abi.hpp"
-#include "signature.hpp"
 
 namespace silverpoint::lttng {
+
+using namespace probes;
+
+// The element of a sequence or array, if LTTng has a sequence of such; else 0. (It has integers only: floats
+// are their bits.)
+inline char plain_element(Signature of) {
+    of.skip_metadata();
+    const char code = of.peek();
+    return plain_size(code) != 0 ? code : '\0';
+}
 
 // LTTng keeps pointers to all of this until the process ends.
 template <class T>

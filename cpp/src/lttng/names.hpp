@@ -1,46 +1,12 @@
 // What an event is called: the category and the template or name, unique in the process.
 #pragma once
 
+#include "../probes/description.hpp"
 #include "fields.hpp"
 
 namespace silverpoint::lttng {
 
-// A site's description (spec/wire.md, section 7).
-inline constexpr std::uint16_t kQuestionFlag = 4;
-struct Description {
-    Kind kind;
-    std::uint8_t level;
-    std::uint16_t flags;
-    std::uint32_t line;
-    std::string_view category, file, names, text, signature;
-
-    explicit Description(const char* at) {
-        const auto get = [at]<class T>(std::size_t offset, T value) {
-            std::memcpy(&value, at + offset, sizeof value);
-            return value;
-        };
-        kind = static_cast<Kind>(at[16]);
-        level = static_cast<std::uint8_t>(at[17]);
-        flags = get(18, std::uint16_t{});
-        line = get(20, std::uint32_t{});
-        const char* from = at + kDescFixed;
-        const auto next = [&from](std::size_t size) {
-            const std::string_view found(from, size);
-            from += size;
-            return found;
-        };
-        category = next(get(28, std::uint16_t{}));
-        file = next(get(30, std::uint16_t{}));
-        next(get(32, std::uint16_t{}));
-        names = next(get(34, std::uint16_t{}));
-        text = next(get(36, std::uint32_t{}));
-        signature = next(get(40, std::uint32_t{}));
-    }
-    // It records nothing: it asks whether a record would be wanted.
-    bool is_question() const {
-        return (flags & kQuestionFlag) != 0 || (kind == Kind::kLog && text.empty() && signature.empty());
-    }
-};
+using namespace probes;
 
 // LTTng's limit, with the colon and the end.
 inline constexpr std::size_t kNameMost = 255;
@@ -55,23 +21,6 @@ inline void add_literal(EventName& out, std::string_view text, std::size_t most)
     for (const char c : text) {
         const char safe = c == '"' ? '\'' : c == '\\' ? '/' : (c >= 0 && c < ' ') || c == 0x7F ? ' ' : c;
         out.add(&safe, 1);
-    }
-}
-
-inline const char* ending_of(Kind kind) {
-    switch (kind) {
-        case Kind::kSpan:
-            return "_entry";
-        case Kind::kAsyncBegin:
-        case Kind::kFlowBegin:
-            return "_begin";
-        case Kind::kAsyncEnd:
-        case Kind::kFlowEnd:
-            return "_end";
-        case Kind::kFlowStep:
-            return "_step";
-        default:
-            return "";
     }
 }
 

@@ -1,9 +1,12 @@
 // The payload of an event from the arguments of a record, where the two differ (fields.hpp).
 #pragma once
 
-#include "json.hpp"
+#include "../probes/json.hpp"
+#include "fields.hpp"
 
 namespace silverpoint::lttng {
+
+using namespace probes;
 
 // `is_there`: false within an optional without value, of which every field is zero or empty. `in` is not used
 // then.
@@ -36,24 +39,13 @@ inline void put_payload(Output& out, Signature& of, Input& in, bool is_there) {
             });
         case 'S':
         case 'Z':
-            of.take();
-            return text([&] {
-                const unsigned unit = code == 'S' ? 2 : 4;
-                each_code_point(in, unit, in.length(unit), [&out](std::uint32_t c) { out.code_point(c); });
-            });
         case 'c':
         case 'w':
         case 'W':
-            of.take();
-            return text([&] {
-                out.code_point(static_cast<std::uint32_t>(in.unsigned_number(code == 'c'   ? 1
-                                                                             : code == 'w' ? 2
-                                                                                           : 4)));
-            });
         case 'o':
         case 'O':
             of.take();
-            return text([&] { put_wide(out, in, code == 'o'); });
+            return text([&] { put_text(out, code, in); });
         case 'u':
             of.take();
             return text([&] { put_uuid(out, in); });

@@ -11,6 +11,7 @@ mod memory;
 mod system;
 #[cfg(test)]
 mod tests;
+mod tracers;
 
 use std::path::PathBuf;
 
@@ -40,7 +41,7 @@ pub struct Args {
 }
 
 /// All checks, in the order of the report.
-const CHECKS: [fn(&System) -> Vec<Finding>; 19] = [
+const CHECKS: [fn(&System) -> Vec<Finding>; 20] = [
     memory::root,
     memory::mount,
     memory::space,
@@ -58,6 +59,7 @@ const CHECKS: [fn(&System) -> Vec<Finding>; 19] = [
     kernel::privileges,
     kernel::ptrace,
     kernel::namespaces,
+    tracers::user_events,
     leftovers::dead,
     leftovers::versions,
 ];

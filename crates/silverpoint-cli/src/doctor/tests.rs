@@ -8,7 +8,7 @@ use silverpoint_shm::probe::Support;
 
 use super::finding::{Finding, State};
 use super::system::{Space, System};
-use super::{clock, examine, kernel, leftovers, limits, memory, push_json, push_text};
+use super::{clock, examine, kernel, leftovers, limits, memory, push_json, push_text, tracers};
 
 const GOOD: Support = Support { populate_write: true, wipe_on_fork: true, is_privileged: false };
 
@@ -321,4 +321,31 @@ fn both_forms_say_the_same() {
         }
     }
     assert!(quiet.contains("shm.space") && !quiet.contains("\nok "), "{quiet}");
+}
+
+#[test]
+fn user_events_are_there_or_what_to_do_is_said() {
+    let found = |made: &Made, found: &str, change: &str| {
+        let finding = only(tracers::user_events(&made.system()), State::Ok, found);
+        assert!(finding.change.contains(change), "{finding:#?}");
+    };
+    let made = Made::new();
+    found(&made, "tracefs is not mounted", "CONFIG_USER_EVENTS");
+    made.write("proc/sys/kernel/osrelease", "6.12.1\n");
+    made.write("boot/config-6.12.1", "CONFIG_X=y\nCONFIG_USER_EVENTS=y\n");
+    found(&made, "tracefs is not mounted", "/sys/kernel/tracing (as root)");
+    made.write("boot/config-6.12.1", "# CONFIG_USER_EVENTS is not set\n");
+    found(&made, "this kernel has no user_events", "CONFIG_USER_EVENTS=y");
+    made.write("boot/config-6.12.1", "").write("sys/kernel/tracing/events/header_page", "");
+    found(&made, "this kernel has no user_events", "Linux 6.4");
+    made.write("sys/kernel/debug/tracing/user_events_data", "");
+    found(&made, "/sys/kernel/debug/tracing/user_events_data is there", "");
+    made.write("sys/kernel/tracing/user_events_data", "");
+    found(&made, "/sys/kernel/tracing/user_events_data is there", "");
+    let file = made.path.join("sys/kernel/tracing/user_events_data");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o400)).unwrap();
+    // Root may write to it anyway.
+    if made.system().uid != 0 {
+        found(&made, "may not be written to by this user", "chmod");
+    }
 }

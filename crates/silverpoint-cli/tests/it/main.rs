@@ -42,5 +42,6 @@ mod terminal;
 mod timeline;
 mod tracegen;
 mod usdt;
+mod user_events;
 mod vectors;
 mod whole_life;

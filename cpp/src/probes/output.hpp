@@ -5,7 +5,7 @@
 #include <silverpoint/detail/sys.hpp>
 #include <string_view>
 
-namespace silverpoint::lttng {
+namespace silverpoint::probes {
 
 // Bytes that are put together; after the first that has no room nothing is added.
 class Output {
@@ -28,6 +28,14 @@ class Output {
     }
     void add(std::string_view text) { add(text.data(), text.size()); }
     void put(char c) { add(&c, 1); }
+    // Takes back what was added since it had this size.
+    void cut(std::size_t size) {
+        if (size < size_) size_ = size;
+    }
+    // Replaces bytes.
+    void patch(std::size_t at, const void* bytes, std::size_t size) {
+        if (is_whole_) std::memcpy(bytes_ + at, bytes, size);
+    }
     // It cannot be whole.
     void fail() { is_whole_ = false; }
     std::size_t size() const { return size_; }
@@ -85,7 +93,7 @@ class Output {
         return true;
     }
 
-    // No buffer of LTTng takes an event of this size.
+    // No tracer takes an event of this size.
     static constexpr std::size_t kMost = std::size_t{16} << 20;
     char own_[2048];  // written before it is read
     char* bytes_ = own_;
@@ -93,4 +101,4 @@ class Output {
     bool is_whole_ = true;
 };
 
-}  // namespace silverpoint::lttng
+}  // namespace silverpoint::probes

@@ -1,10 +1,10 @@
-// Reads a signature (spec/wire.md, section 10), for LTTng: what the site of a record has is well-formed.
+// Reads a signature (spec/wire.md, section 10): what the site of a record has is well-formed.
 #pragma once
 
 #include <silverpoint/detail/directives.hpp>
 #include <string_view>
 
-namespace silverpoint::lttng {
+namespace silverpoint::probes {
 
 using namespace detail;
 
@@ -83,7 +83,7 @@ class Signature {
     std::size_t at_ = 0;
 };
 
-// Bytes of a value that CTF has as it is packed: numbers, times, addresses; 0: it is none of these.
+// Bytes of a value that tracers have as it is packed: numbers, times, addresses; 0: it is none of these.
 constexpr unsigned plain_size(char code) {
     switch (code) {
         case 'b':
@@ -112,14 +112,6 @@ constexpr bool is_signed(char code) {
     return code == 'a' || code == 'h' || code == 'i' || code == 'l' || code == 't' || code == 'T';
 }
 
-// The element of a sequence or array, if LTTng has a sequence of such; else 0. (It has integers only: floats
-// are their bits.)
-inline char plain_element(Signature of) {
-    of.skip_metadata();
-    const char code = of.peek();
-    return plain_size(code) != 0 ? code : '\0';
-}
-
 // A name, label or key as it was before it was escaped.
 template <class Put>
 void unescape(std::string_view text, const Put& put) {
@@ -134,4 +126,4 @@ void unescape(std::string_view text, const Put& put) {
     }
 }
 
-}  // namespace silverpoint::lttng
+}  // namespace silverpoint::probes

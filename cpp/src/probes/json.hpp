@@ -1,10 +1,10 @@
-// Values as JSON, for fields that LTTng has no type for (fields.hpp).
+// Values as JSON, for fields that a tracer has no type for.
 #pragma once
 
 #include "output.hpp"
 #include "signature.hpp"
 
-namespace silverpoint::lttng {
+namespace silverpoint::probes {
 
 using namespace detail;
 
@@ -139,6 +139,45 @@ inline void put_uuid(Output& out, Input& in) {
         if (size != 4 && out.is_whole() && size != 0) out.put('-');
         put_hex(out, in.take(size), size);
     }
+}
+
+// A character. A unit of a longer one is no character.
+inline std::uint32_t take_character(Input& in, char code) {
+    const auto unit = static_cast<std::uint32_t>(in.unsigned_number(code == 'c' ? 1 : code == 'w' ? 2 : 4));
+    return code == 'c' && unit >= 0x80 ? 0xFFFD : unit;
+}
+
+// The text of a value that is none: a character, wide text, an integer of 128 bits.
+inline void put_text(Output& out, char code, Input& in) {
+    switch (code) {
+        case 'S':
+        case 'Z': {
+            const unsigned unit = code == 'S' ? 2 : 4;
+            return each_code_point(in, unit, in.length(unit), [&out](std::uint32_t c) { out.code_point(c); });
+        }
+        case 'c':
+        case 'w':
+        case 'W':
+            return out.code_point(take_character(in, code));
+        default:
+            return put_wide(out, in, code == 'o');
+    }
+}
+
+// The label of an enumeration's value, escaped. False: it has none.
+inline bool find_label(std::string_view all, std::int64_t value, std::string_view& found) {
+    Signature labels(all);
+    while (!labels.is_at_end()) {
+        const std::string_view number = labels.until('='), label = labels.until(',');
+        std::uint64_t known = 0;
+        for (const char c : number)
+            if (c != '-') known = known * 10 + static_cast<std::uint64_t>(c - '0');
+        if (!number.empty() && number[0] == '-') known = 0 - known;
+        if (known != static_cast<std::uint64_t>(value)) continue;
+        found = label;
+        return true;
+    }
+    return false;
 }
 
 // Of a map's key, which is put together on the stack.
@@ -312,9 +351,7 @@ inline void put_json(Output& out, Signature& of, Input& in) {
         case 'w':
         case 'W':
             out.put('"');
-            put_escaped(out, static_cast<std::uint32_t>(in.unsigned_number(code == 'c'   ? 1
-                                                                           : code == 'w' ? 2
-                                                                                         : 4)));
+            put_escaped(out, take_character(in, code));
             return out.put('"');
         case 's': {
             const std::uint32_t count = in.length(1);
@@ -393,17 +430,12 @@ inline void put_json(Output& out, Signature& of, Input& in) {
             of.until('|');
             const char unit = of.take();
             of.take();
-            Signature labels(of.until(';'));
+            const std::string_view labels = of.until(';');
             const unsigned size = unit == 'c' ? 1 : unit == 'w' ? 2 : unit == 'W' ? 4 : plain_size(unit);
             const std::int64_t value = is_signed(unit) ? in.signed_number(size)
                                                        : static_cast<std::int64_t>(in.unsigned_number(size));
-            while (!labels.is_at_end()) {
-                const std::string_view number = labels.until('='), label = labels.until(',');
-                std::int64_t known = 0;
-                for (const char c : number)
-                    if (c != '-') known = known * 10 + (c - '0');
-                if (!number.empty() && number[0] == '-') known = -known;
-                if (known != value) continue;
+            std::string_view label;
+            if (find_label(labels, value, label)) {
                 out.put('"');
                 unescape(label, [&out](char c) { put_byte(out, c); });
                 return out.put('"');
@@ -435,4 +467,4 @@ inline void put_json(Output& out, Signature& of, Input& in) {
     out.decimal(in.unsigned_number(size));
 }
 
-}  // namespace silverpoint::lttng
+}  // namespace silverpoint::probes

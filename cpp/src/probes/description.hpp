@@ -1,0 +1,108 @@
+// Descriptions of sites in the control file of a session (spec/wire.md, sections 3.2 and 7), for libraries
+// that make events of them.
+#pragma once
+
+#include <atomic>
+#include <cstring>
+#include <silverpoint/detail/config.hpp>
+#include <string_view>
+
+namespace silverpoint::probes {
+
+using namespace detail;
+
+// A site's description (spec/wire.md, section 7).
+inline constexpr std::uint16_t kQuestionFlag = 4;
+struct Description {
+    Kind kind;
+    std::uint8_t level;
+    std::uint16_t flags;
+    std::uint32_t line;
+    std::string_view category, file, names, text, signature;
+
+    explicit Description(const char* at) {
+        const auto get = [at]<class T>(std::size_t offset, T value) {
+            std::memcpy(&value, at + offset, sizeof value);
+            return value;
+        };
+        kind = static_cast<Kind>(at[16]);
+        level = static_cast<std::uint8_t>(at[17]);
+        flags = get(18, std::uint16_t{});
+        line = get(20, std::uint32_t{});
+        const char* from = at + kDescFixed;
+        const auto next = [&from](std::size_t size) {
+            const std::string_view found(from, size);
+            from += size;
+            return found;
+        };
+        category = next(get(28, std::uint16_t{}));
+        file = next(get(30, std::uint16_t{}));
+        next(get(32, std::uint16_t{}));
+        names = next(get(34, std::uint16_t{}));
+        text = next(get(36, std::uint32_t{}));
+        signature = next(get(40, std::uint32_t{}));
+    }
+    // It records nothing: it asks whether a record would be wanted.
+    bool is_question() const {
+        return (flags & kQuestionFlag) != 0 || (kind == Kind::kLog && text.empty() && signature.empty());
+    }
+};
+
+// What stands behind the name of an event of this kind.
+inline const char* ending_of(Kind kind) {
+    switch (kind) {
+        case Kind::kSpan:
+            return "_entry";
+        case Kind::kAsyncBegin:
+        case Kind::kFlowBegin:
+            return "_begin";
+        case Kind::kAsyncEnd:
+        case Kind::kFlowEnd:
+            return "_end";
+        case Kind::kFlowStep:
+            return "_step";
+        default:
+            return "";
+    }
+}
+
+// The control file of a session: a mapping of its own, since that of a plug-in ends with it.
+struct Control {
+    char* base = nullptr;
+    std::size_t size = 0;
+
+    template <class T>
+    T get(std::size_t at) const {
+        T value;
+        std::memcpy(&value, base + at, sizeof value);
+        return value;
+    }
+    std::atomic<std::uint32_t>& word(std::size_t at) const {
+        return *reinterpret_cast<std::atomic<std::uint32_t>*>(base + at);
+    }
+    std::atomic<std::uint64_t>& longword(std::size_t at) const {
+        return *reinterpret_cast<std::atomic<std::uint64_t>*>(base + at);
+    }
+    std::size_t entry(std::size_t number) const {
+        return static_cast<std::size_t>(get<std::uint64_t>(at::kSitesAt)) + number * kSiteEntry;
+    }
+    // Entries that were claimed.
+    std::uint32_t count() const {
+        const std::uint32_t most = get<std::uint32_t>(at::kSitesCap);
+        const std::uint32_t claimed = word(at::kSitesNext).load(std::memory_order_acquire);
+        return claimed < most ? claimed : most;
+    }
+    bool is_complete(std::uint32_t number) const {
+        return word(entry(number)).load(std::memory_order_acquire) == kStageComplete;
+    }
+    // Where the event of an entry is published.
+    std::atomic<std::uint64_t>& published(std::uint32_t number) const { return longword(entry(number) + 24); }
+    // Of an entry that is complete.
+    Description description(std::uint32_t number) const {
+        const std::uint64_t descs_at = get<std::uint64_t>(at::kDescsAt);
+        const auto body = word(entry(number) + 8).load(std::memory_order_acquire);
+        return Description(base + descs_at + std::size_t{body} * 8);
+    }
+};
+
+}  // namespace silverpoint::probes

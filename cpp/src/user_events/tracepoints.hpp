@@ -1,0 +1,124 @@
+// The tracepoints of the kernel, and the events of sites that use them.
+#pragma once
+
+#include "event.hpp"
+
+namespace silverpoint::user_events {
+
+using detail::Text;
+
+// PROVIDER_LnKn: the category, in which characters that the kernel does not take are replaced.
+inline Text<240> tracepoint_name(std::string_view category, std::uint8_t level, unsigned keyword) {
+    constexpr std::size_t kMost = 200;
+    Text<240> name;
+    if (category.empty()) category = "silverpoint";
+    if (category[0] >= '0' && category[0] <= '9') name.add("_");
+    for (const char c : part(category, 0, kMost)) {
+        const bool is_fit =
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+        name.add(is_fit ? &c : "_", 1);
+    }
+    return name.add("_L").number(level).add("K").number(keyword);
+}
+
+// One thread at a time.
+class Tracepoints {
+  public:
+    // The event of a site, or null, which the first time is reported where the system is the reason.
+    SiteEvent* make(const Description& site) {
+        if (site.is_question()) return nullptr;
+        Plan plan;
+        plan.level = level_of_site(site.level);
+        const Tracepoint* const tracepoint = find(site.category, plan.level, keyword_of(site.kind));
+        if (tracepoint == nullptr) return nullptr;
+        plan.signature = site.signature;
+        plan.names = site.names;
+        if (site.kind == Kind::kSpan || site.kind == Kind::kAsyncBegin) plan.opcode = kActivityStart;
+        if (site.kind == Kind::kAsyncEnd) plan.opcode = kActivityStop;
+        if (site.kind == Kind::kSpan) plan.activities = Activities::kOfThread;
+        if (site.kind == Kind::kAsyncBegin || site.kind == Kind::kAsyncEnd ||
+            site.kind == Kind::kAsyncInstant)
+            plan.activities = Activities::kAsync;
+        const EventName name = name_of(site, ending_of(site.kind));
+        plan.name = {name.c_str(), name.size()};
+        SiteEvent* const event = make_event(plan, tracepoint);
+        if (event == nullptr || site.kind != Kind::kSpan) return event;
+        const EventName end_name = name_of(site, "_exit");
+        plan.name = {end_name.c_str(), end_name.size()};
+        plan.signature = "L";
+        plan.names = "duration_ns\n";
+        plan.opcode = kActivityStop;
+        SiteEvent* const end = make_event(plan, tracepoint);
+        if (end == nullptr) return nullptr;
+        end->span = event;
+        event->shared.end = &end->shared;
+        return event;
+    }
+
+  private:
+    static constexpr std::size_t kNameMost = 480;
+    using EventName = Text<kNameMost + 20>;
+
+    static EventName name_of(const Description& site, const char* ending) {
+        EventName name;
+        add_plain(name, site.text);
+        if (site.text.empty()) {
+            std::string_view file = site.file;
+            if (const auto slash = file.rfind('/'); slash != std::string_view::npos)
+                file = part(file, slash + 1);
+            add_plain(name.add("#"), file);
+            name.cut(utf8_prefix({name.c_str(), name.size() < 200 ? name.size() : 200}));
+            name.add(":").number(site.line);
+        }
+        name.add(ending);
+        return name;
+    }
+    // The texts of a site are not escaped.
+    static void add_plain(EventName& name, std::string_view text) {
+        const bool is_cut = text.size() > kNameMost - name.size();
+        if (is_cut) text = part(text, 0, kNameMost - name.size());
+        for (const char c : text) {
+            const char safe = c == ';' ? ',' : (c >= 0 && c < ' ') || c == 0x7F ? ' ' : c;
+            name.add(&safe, 1);
+        }
+        if (is_cut) name.cut(utf8_prefix({name.c_str(), name.size()}));
+    }
+    // Null: the kernel does not take it.
+    Tracepoint* find(std::string_view category, std::uint8_t level, unsigned keyword) {
+        const auto text = tracepoint_name(category, level, keyword);
+        const std::string_view name(text.c_str(), text.size());
+        for (Tracepoint* known = first_; known != nullptr; known = known->next)
+            if (known->name == name) return known->is_there ? known : nullptr;
+        void* const memory = keep_memory(sizeof(Tracepoint));
+        auto* const kept = static_cast<char*>(keep_memory(name.size() + 1));
+        if (memory == nullptr || kept == nullptr) return nullptr;
+        std::memcpy(kept, name.data(), name.size());
+        auto* const made = ::new (memory) Tracepoint;
+        made->name = {kept, name.size()};
+        Text<400> declaration;
+        declaration.add(text.c_str())
+            .add(" u8 eventheader_flags;u8 version;u16 id;u16 tag;u8 opcode;u8 level");
+        const int error = backend->add(declaration.c_str(), &made->enabled, &made->index);
+        made->is_there = error == 0;
+        made->next = first_;
+        first_ = made;
+        if (error != 0) report(kept, error);
+        return made->is_there ? made : nullptr;
+    }
+    void report(const char* name, int error) {
+        if (is_reported_) return;
+        is_reported_ = true;
+        Text<600> line;
+        line.add("SILVERPOINT_PROBES=user_events: the kernel refuses the tracepoint ").add(name);
+        line.add(": error ").number(static_cast<std::uint64_t>(error));
+        line.add(error == EMFILE || error == ENOSPC
+                     ? "; raise kernel.user_events_max (sysctl)"
+                     : "; dmesg may say why; a tracepoint of this name may exist with other fields");
+        warn(line.c_str());
+    }
+
+    Tracepoint* first_ = nullptr;
+    bool is_reported_ = false;
+};
+
+}  // namespace silverpoint::user_events
