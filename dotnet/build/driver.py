@@ -102,7 +102,11 @@ def build(places):
 def pack(places, found):
     """The package of what is built, for this machine and for AArch64 if there is a cross compiler. Unpacks it, too."""
     own = next(project for project in found if project.name == described.OWN)
-    machine = {"x86_64": "linux-x64", "aarch64": "linux-arm64"}[os.uname().machine]
+    if own.values["Version"] != package.version(TOP):
+        raise Failed(f"dotnet/Directory.Build.props has version {own.values['Version']}, Cargo.toml {package.version(TOP)}")
+    machine = {"x86_64": "linux-x64", "aarch64": "linux-arm64"}.get(os.uname().machine)
+    if machine is None:
+        raise Failed(f"there is no package for {os.uname().machine}")
     natives = {machine: places.native}
     if machine != "linux-arm64" and shutil.which("aarch64-linux-gnu-g++"):
         natives["linux-arm64"] = build_native(places, "aarch64-linux-gnu-", places.folder / "native/arm64/libsilverpoint_net.so")
@@ -266,6 +270,9 @@ def main(words, usage):
     places = at.Places(TOP)
     verb, rest = (words[0], words[1:]) if words else ("", [])
     try:
+        if verb == "native" and not rest:
+            print(f"dotnet: {build_native(places)}")
+            return 0
         if verb == "build" and not rest:
             build(places)
             return 0

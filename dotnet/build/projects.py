@@ -12,7 +12,7 @@ from pathlib import Path
 PROPERTIES = {
     "AssemblyName": "", "RootNamespace": "", "OutputType": "Library", "TargetFramework": "net48", "LangVersion": "12", "Nullable": "disable",
     "AllowUnsafeBlocks": "false", "DefineConstants": "", "GenerateDocumentationFile": "false", "NoWarn": "", "Deterministic": "true",
-    "TreatWarningsAsErrors": "true", "GenerateAssemblyInfo": "false", "IsPackable": "false", "AutoGenerateBindingRedirects": "false",
+    "TreatWarningsAsErrors": "true", "GenerateAssemblyInfo": "true", "Version": "", "IsPackable": "false", "AutoGenerateBindingRedirects": "false",
     "DebugType": "portable", "EnableDefaultCompileItems": "true", "ImplicitUsings": "disable",
 }
 # The package that is made of these projects.
@@ -31,13 +31,16 @@ class Project:
         self.path, self.folder, self.top = path, path.parent, top
         self.values, self.references, self.projects, self.packages, self.copied = dict(PROPERTIES), [], [], [], []
         self.included, self.removed = [], []
-        try:
-            root = xml.parse(path).getroot()
-        except xml.ParseError as why:
-            raise ProjectError(f"{path.relative_to(top)}: {why}") from None
-        for group in root:
-            for element in group:
-                self.read(group.tag, element)
+        for file in (top / "dotnet/Directory.Build.props", path):
+            try:
+                root = xml.parse(file).getroot()
+            except xml.ParseError as why:
+                raise ProjectError(f"{file.relative_to(top)}: {why}") from None
+            for group in root:
+                for element in group:
+                    self.read(group.tag, element)
+        if self.yes("GenerateAssemblyInfo") or self.yes("ImplicitUsings"):
+            raise ProjectError(f"{path.relative_to(top)}: GenerateAssemblyInfo and ImplicitUsings make files that only an SDK knows: switch them off")
         self.name = self.values["AssemblyName"] or path.stem
         self.is_program = self.values["OutputType"] == "Exe"
         self.uses_package = OWN in self.packages
