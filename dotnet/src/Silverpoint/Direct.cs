@@ -24,16 +24,13 @@ namespace Silverpoint
             if (typeof(T) == typeof(DateTime)) return Times.IsShort(*(DateTime*)&value) ? Times.Size : -1;
             if (typeof(T) == typeof(DateTimeOffset)) return Times.IsShort((*(DateTimeOffset*)&value).UtcDateTime) ? Times.Size : -1;
             if (typeof(T) == typeof(TimeSpan)) return Times.IsShort(*(TimeSpan*)&value) ? Times.Size : -1;
-            if (value is string text) return TextSize(text);
-            return OtherSize(value);
+            // (Not `value is string`: code that is not optimised yet would box numbers.)
+            if (typeof(T) == typeof(string)) return TextSize((string)(object)value);
+            return OtherSize<T>();
         }
 
         [MethodImpl(MethodImplOptions.NoInlining)]
-        private static int OtherSize<T>(T value)
-        {
-            if (typeof(T) == typeof(string)) return TextSize(null);
-            return Codec<T>.Raw == 0 ? -1 : Codec<T>.Raw;
-        }
+        private static int OtherSize<T>() => Codec<T>.Raw == 0 ? -1 : Codec<T>.Raw;
 
         // Packs a value that has a size, and gives the place behind it.
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -68,14 +65,13 @@ namespace Silverpoint
             if (typeof(T) == typeof(DateTime)) return Times.Put(at, *(DateTime*)&value);
             if (typeof(T) == typeof(DateTimeOffset)) return Times.Put(at, (*(DateTimeOffset*)&value).UtcDateTime);
             if (typeof(T) == typeof(TimeSpan)) return Times.Put(at, *(TimeSpan*)&value);
-            if (value is string text) return PutText(at, text);
+            if (typeof(T) == typeof(string)) return PutText(at, (string)(object)value ?? Null);
             return PutOther(at, value);
         }
 
         [MethodImpl(MethodImplOptions.NoInlining)]
         private static byte* PutOther<T>(byte* at, T value)
         {
-            if (typeof(T) == typeof(string)) return PutText(at, Null);
             int size = Codec<T>.Raw;
             byte* from = (byte*)&value;
             for (int i = 0; i < size; ++i) at[i] = from[i];

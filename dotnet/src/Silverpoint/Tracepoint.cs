@@ -71,13 +71,10 @@ namespace Silverpoint
 
         /// <summary>Begins a span, which ends when the result is disposed of, in the same thread.</summary>
         /// <exception cref="InvalidOperationException">The tracepoint is no span.</exception>
-        public TraceSpan Begin() => IsEnabled ? Began(WriteNothing()) : default(TraceSpan);
+        public TraceSpan Begin() => IsSpan && *Site->State != 0 ? new TraceSpan(Site, WriteNothing()) : default(TraceSpan);
 
-        internal TraceSpan Began(ulong ticks)
-        {
-            if (Kind != Kind.Span) throw new InvalidOperationException("silverpoint: Begin needs a tracepoint made by Tracepoint.Span: " + text);
-            return new TraceSpan(Site, ticks);
-        }
+        // True, or an error.
+        internal bool IsSpan => Kind == Kind.Span ? true : throw new InvalidOperationException("silverpoint: Begin needs a tracepoint made by Tracepoint.Span: " + text);
 
         /// <summary>A message with a template: <c>Tracepoint.Log("shop", Level.Info, "order {} at {:.2f}").With&lt;int, double&gt;()</c>.
         /// The template's grammar is that of std::format; arguments stand in their order.</summary>

@@ -16,7 +16,7 @@ namespace Silverpoint
 
         /// <summary>Begins a span, which ends when the result is disposed of, in the same thread.</summary>
         /// <exception cref="System.InvalidOperationException">The tracepoint is no span.</exception>
-        public TraceSpan Begin(T1 a1) => *Site->State != 0 ? Began(Write(a1)) : default(TraceSpan);
+        public TraceSpan Begin(T1 a1) => IsSpan && *Site->State != 0 ? new TraceSpan(Site, Write(a1)) : default(TraceSpan);
 
         [MethodImpl(MethodImplOptions.NoInlining)]
         private ulong Write(T1 a1)
@@ -40,7 +40,7 @@ namespace Silverpoint
 
         /// <summary>Begins a span, which ends when the result is disposed of, in the same thread.</summary>
         /// <exception cref="System.InvalidOperationException">The tracepoint is no span.</exception>
-        public TraceSpan Begin(T1 a1, T2 a2) => *Site->State != 0 ? Began(Write(a1, a2)) : default(TraceSpan);
+        public TraceSpan Begin(T1 a1, T2 a2) => IsSpan && *Site->State != 0 ? new TraceSpan(Site, Write(a1, a2)) : default(TraceSpan);
 
         [MethodImpl(MethodImplOptions.NoInlining)]
         private ulong Write(T1 a1, T2 a2)
@@ -64,7 +64,7 @@ namespace Silverpoint
 
         /// <summary>Begins a span, which ends when the result is disposed of, in the same thread.</summary>
         /// <exception cref="System.InvalidOperationException">The tracepoint is no span.</exception>
-        public TraceSpan Begin(T1 a1, T2 a2, T3 a3) => *Site->State != 0 ? Began(Write(a1, a2, a3)) : default(TraceSpan);
+        public TraceSpan Begin(T1 a1, T2 a2, T3 a3) => IsSpan && *Site->State != 0 ? new TraceSpan(Site, Write(a1, a2, a3)) : default(TraceSpan);
 
         [MethodImpl(MethodImplOptions.NoInlining)]
         private ulong Write(T1 a1, T2 a2, T3 a3)
@@ -88,7 +88,7 @@ namespace Silverpoint
 
         /// <summary>Begins a span, which ends when the result is disposed of, in the same thread.</summary>
         /// <exception cref="System.InvalidOperationException">The tracepoint is no span.</exception>
-        public TraceSpan Begin(T1 a1, T2 a2, T3 a3, T4 a4) => *Site->State != 0 ? Began(Write(a1, a2, a3, a4)) : default(TraceSpan);
+        public TraceSpan Begin(T1 a1, T2 a2, T3 a3, T4 a4) => IsSpan && *Site->State != 0 ? new TraceSpan(Site, Write(a1, a2, a3, a4)) : default(TraceSpan);
 
         [MethodImpl(MethodImplOptions.NoInlining)]
         private ulong Write(T1 a1, T2 a2, T3 a3, T4 a4)
@@ -112,7 +112,7 @@ namespace Silverpoint
 
         /// <summary>Begins a span, which ends when the result is disposed of, in the same thread.</summary>
         /// <exception cref="System.InvalidOperationException">The tracepoint is no span.</exception>
-        public TraceSpan Begin(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5) => *Site->State != 0 ? Began(Write(a1, a2, a3, a4, a5)) : default(TraceSpan);
+        public TraceSpan Begin(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5) => IsSpan && *Site->State != 0 ? new TraceSpan(Site, Write(a1, a2, a3, a4, a5)) : default(TraceSpan);
 
         [MethodImpl(MethodImplOptions.NoInlining)]
         private ulong Write(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5)
@@ -136,7 +136,7 @@ namespace Silverpoint
 
         /// <summary>Begins a span, which ends when the result is disposed of, in the same thread.</summary>
         /// <exception cref="System.InvalidOperationException">The tracepoint is no span.</exception>
-        public TraceSpan Begin(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6) => *Site->State != 0 ? Began(Write(a1, a2, a3, a4, a5, a6)) : default(TraceSpan);
+        public TraceSpan Begin(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6) => IsSpan && *Site->State != 0 ? new TraceSpan(Site, Write(a1, a2, a3, a4, a5, a6)) : default(TraceSpan);
 
         [MethodImpl(MethodImplOptions.NoInlining)]
         private ulong Write(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6)

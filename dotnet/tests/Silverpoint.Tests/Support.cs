@@ -71,6 +71,8 @@ static class Recorded
             RedirectStandardError = true,
             StandardOutputEncoding = Encoding.UTF8,
         };
+        // A slow machine must not lose records: threads wait for room as long as it takes.
+        start.Environment["SILVERPOINT_POLICY"] = "block=forever";
         using Process process = Process.Start(start);
         var errors = new StringBuilder();
         process.ErrorDataReceived += (_, line) => { if (line.Data != null) errors.AppendLine(line.Data); };

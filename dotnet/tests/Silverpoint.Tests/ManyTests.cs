@@ -1,0 +1,104 @@
+using System;
+using System.Collections.Generic;
+using System.Diagnostics;
+using System.Globalization;
+using System.IO;
+using System.Linq;
+using System.Text;
+using System.Threading;
+using Silverpoint;
+
+/// Many records of many threads: each is there once, in its thread's order.
+static class ManyTests
+{
+    const int Threads = 8, Each = 125000;
+
+    public static void AMillionRecordsOfEightThreadsAreAllThere()
+    {
+        Ended ended = Recorded.Program("Many", [Threads.ToString(), Each.ToString()]);
+        Check.Same(0, Counted(ended.File).Sum(one => (long)Each - one), "records that are missing");
+        Check.Same(Threads, Counted(ended.File).Count, "threads");
+    }
+
+    public static void AfterSigkillAllRecordsAreThereThatWereMade()
+    {
+        Ended ended = Recorded.Program("ManyUntilKilled", status: 137);
+        // The last number of each thread before the process killed itself; what it says was recorded before.
+        var made = ended.Output.Split('\n').Where(line => line.StartsWith("made ")).Select(line => line.Split(' ')).ToDictionary(words => words[1], words => long.Parse(words[2]));
+        Check.Same(4, made.Count, "threads that said what they made: " + ended.Output);
+        Dictionary<string, long> found = ByThread(ended.File);
+        foreach (KeyValuePair<string, long> one in made)
+            Check.That(found.ContainsKey(one.Key) && found[one.Key] >= one.Value, "thread " + one.Key + " made " + one.Value + " records, found " + (found.ContainsKey(one.Key) ? found[one.Key] : 0));
+        Check.That(made.Values.Min() >= 1000, "each thread made many records");
+    }
+
+    static List<long> Counted(string file) => ByThread(file).Values.ToList();
+
+    // How many records each thread has. They must count from 0, without a gap.
+    static Dictionary<string, long> ByThread(string file)
+    {
+        var next = new Dictionary<string, long>();
+        var start = new ProcessStartInfo(Recorded.Silverpoint, "cat " + file) { UseShellExecute = false, RedirectStandardOutput = true };
+        using Process process = Process.Start(start);
+        for (string line; (line = process.StandardOutput.ReadLine()) != null;)
+        {
+            int at = line.IndexOf("counts ", StringComparison.Ordinal);
+            if (at < 0) continue;
+            string[] words = line.Substring(at).Split(' ');
+            long wanted;
+            next.TryGetValue(words[1], out wanted);
+            Check.Same(wanted, long.Parse(words[2], CultureInfo.InvariantCulture), "the next number of thread " + words[1]);
+            next[words[1]] = wanted + 1;
+        }
+        process.WaitForExit();
+        Check.Same(0, process.ExitCode, "silverpoint cat");
+        return next;
+    }
+}
+
+static partial class Programs
+{
+    static readonly Tracepoint<int, long> counts = Tracepoint.Log("test", Level.Info, "counts {} {}").With<int, long>();
+
+    public static int Many(string[] arguments)
+    {
+        int threads = int.Parse(arguments[0]), each = int.Parse(arguments[1]);
+        var all = new Thread[threads];
+        for (int i = 0; i < threads; ++i)
+        {
+            int number = i;
+            all[i] = new Thread(() =>
+            {
+                for (long n = 0; n < each; ++n) counts.Record(number, n);
+            });
+        }
+        foreach (Thread one in all) one.Start();
+        foreach (Thread one in all) one.Join();
+        return 0;
+    }
+
+    public static int ManyUntilKilled(string[] arguments)
+    {
+        var made = new long[4];
+        for (int i = 0; i < made.Length; ++i)
+        {
+            int number = i;
+            new Thread(() =>
+            {
+                for (long n = 0; ; ++n)
+                {
+                    counts.Record(number, n);
+                    Volatile.Write(ref made[number], n + 1);
+                }
+            }) { IsBackground = true }.Start();
+        }
+        while (made.Select((_, i) => Volatile.Read(ref made[i])).Min() < 20000) Thread.Yield();
+        var text = new StringBuilder();
+        for (int i = 0; i < made.Length; ++i) text.Append("made ").Append(i).Append(' ').Append(Volatile.Read(ref made[i])).Append('\n');
+        Console.Out.Write(text);
+        Console.Out.Flush();
+        Process.GetCurrentProcess().Kill();
+        Thread.Sleep(Timeout.Infinite);
+        return 0;
+    }
+}
