@@ -111,7 +111,7 @@ def markdown(results, problems, calls, machine):
               "- Mono runs it, with `TRACE` defined. Its default listener hands the text to a debugger, and to the file or console that `MONO_TRACE_LISTENER` names; there is neither here, and no "
               "OutputDebugString, which takes half of the time on Windows.",
               "- The difference of *no listener* is that of two equal programs: what the method cannot tell.",
-              "- The listener over a C tracepoint is some lines of the driver (bench/dotnet): the text as UTF-8, and one call. Silverpoint has no frontend for .NET of its own yet."]
+              "- The listener over a C tracepoint is some lines of the driver (bench/dotnet): the text as UTF-8, and one call. Silverpoint.dll is measured by `bench/dotnet-runtimes`."]
     return "\n".join(lines) + "\n"
 
 
