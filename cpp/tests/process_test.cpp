@@ -422,6 +422,38 @@ TEST(Signals, AMillionRecordsInAStormNoneTorn) {
 
 // --- Descriptors.
 
+// A machine whose clocks go on by 10 with each reading, and by 5,000 where one is interrupted.
+struct Interrupted {
+    std::set<int> readings;  // of all clocks; five are an instant
+    int place;
+    int count = 0;
+    std::uint64_t time = 1'000;
+    std::uint64_t ticks() {
+        const bool is_late = count % 5 == place && readings.count(count / 5) != 0;
+        ++count;
+        return time += is_late ? 5'000 : 10;
+    }
+    std::uint64_t monotonic_ns() { return ticks(); }
+    std::uint64_t wall_ns() { return ticks(); }
+};
+
+TEST(Anchors, AnInterruptedReadingIsNotTaken) {
+    const std::vector<std::pair<std::set<int>, unsigned>> cases = {
+        {{0, 1, 2}, 3}, {{1, 2, 3}, 0}, {{0, 2, 3}, 1}, {{}, 0}};
+    for (const auto& [readings, wanted] : cases) {
+        for (int place = 1; place < 5; ++place) {
+            Interrupted clocks{readings, place};
+            const auto instant = silverpoint::detail::read_instant(clocks);
+            const auto late = static_cast<std::uint64_t>(
+                std::distance(readings.begin(), readings.lower_bound(static_cast<int>(wanted))));
+            const std::uint64_t expected = 1'000 + late * 4'990 + wanted * 50 + 30;
+            EXPECT_EQ(instant.ticks, expected) << wanted << ' ' << place;
+            EXPECT_EQ(instant.monotonic_ns, expected);
+            EXPECT_EQ(instant.wall_ns, expected);
+        }
+    }
+}
+
 TEST(Descriptors, ClosedOnesDoNotMatter) {
     EXPECT_EQ(in_child([] {
                   for (int fd = 0; fd < 256; ++fd) close(fd);

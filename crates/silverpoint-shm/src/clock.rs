@@ -106,7 +106,8 @@ fn nanoseconds(time: rustix::time::Timespec) -> u64 {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32).as_nanos() as u64
 }
 
-/// One instant on the three clocks: the tightest of a few readings.
+/// One instant on the three clocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Instant {
     pub(crate) ticks: u64,
     pub(crate) monotonic_ns: u64,
@@ -115,20 +116,29 @@ pub(crate) struct Instant {
 
 impl Instant {
     pub(crate) fn now(source: Source) -> Self {
-        let mut best = Self { ticks: 0, monotonic_ns: 0, wall_ns: 0 };
-        let mut width = u64::MAX;
+        Self::read(|| source.now(), monotonic_ns, wall_ns)
+    }
+
+    /// The tightest of a few readings. The first finds its code and data in no cache, and each may be interrupted: such a reading is wrong by a
+    /// microsecond or more. The other clocks are read around the monotonic one, so that their middle is its instant.
+    fn read(
+        mut ticks: impl FnMut() -> u64,
+        mut monotonic: impl FnMut() -> u64,
+        mut wall: impl FnMut() -> u64,
+    ) -> Self {
+        let mut best: Option<(u64, Self)> = None;
         for _ in 0..4 {
-            let before = source.now();
-            let monotonic_ns = monotonic_ns();
-            let wall_ns = wall_ns();
-            let after = source.now();
-            if after.wrapping_sub(before) < width {
-                width = after.wrapping_sub(before);
-                // The middle of the readings: between the two clocks.
-                best = Self { ticks: before.wrapping_add(width / 2), monotonic_ns, wall_ns };
+            let (wall_ns, begin, monotonic_ns) = (wall(), ticks(), monotonic());
+            let passed = ticks().wrapping_sub(begin);
+            // If the wall clock was set in the middle, this is huge, or wraps around.
+            let width = wall().wrapping_sub(wall_ns);
+            if best.is_none_or(|(least, _)| width < least) {
+                let half = if width < 1_000_000_000 { width / 2 } else { 0 };
+                let ticks = begin.wrapping_add(passed / 2);
+                best = Some((width, Self { ticks, monotonic_ns, wall_ns: wall_ns.saturating_add(half) }));
             }
         }
-        best
+        best.map_or(Self { ticks: 0, monotonic_ns: 0, wall_ns: 0 }, |(_, best)| best)
     }
 }
 
@@ -169,6 +179,47 @@ mod x86 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A machine whose clocks go by one unit with each reading, and by the given number in the middle of some.
+    #[test]
+    fn an_interrupted_reading_is_not_taken() {
+        // (Readings of all clocks, five to an instant.)
+        for (interrupted, wanted) in [(vec![0, 1, 2], 3), (vec![1, 2, 3], 0), (vec![0, 2, 3], 1), (vec![], 0)]
+        {
+            for place in 1..5 {
+                let (time, count) = (std::cell::Cell::new(1_000), std::cell::Cell::new(0));
+                let read = || {
+                    let at = count.replace(count.get() + 1);
+                    let is_late = at % 5 == place && interrupted.contains(&(at / 5));
+                    time.set(time.get() + if is_late { 5_000 } else { 10 });
+                    time.get()
+                };
+                let instant = Instant::read(read, read, read);
+                let late = interrupted.iter().filter(|reading| **reading < wanted).count() as u64;
+                let expected = 1_000 + late * 4_990 + wanted * 50 + 30;
+                let all = Instant { ticks: expected, monotonic_ns: expected, wall_ns: expected };
+                assert_eq!(instant, all, "{interrupted:?}, {place}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_wall_clock_that_is_set_between_its_readings_is_not_taken() {
+        for step in [3_600_000_000_000_i64, -3_600_000_000_000] {
+            let (time, count) = (std::cell::Cell::new(0_u64), std::cell::Cell::new(0));
+            let read = || {
+                time.set(time.get() + 10);
+                time.get()
+            };
+            let wall = || {
+                let set = count.replace(count.get() + 1) % 8 == 5;
+                let set_by = if set { step } else { 0 };
+                1_800_000_000_000_000_000_u64.wrapping_add(read()).wrapping_add_signed(set_by)
+            };
+            let instant = Instant::read(read, read, wall);
+            assert_eq!(instant.wall_ns - instant.monotonic_ns, 1_800_000_000_000_000_000);
+        }
+    }
 
     #[test]
     fn clocks_go_forward_together() {

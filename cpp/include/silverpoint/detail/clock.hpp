@@ -54,4 +54,28 @@ inline std::uint64_t ticks_per_second(std::uint32_t source) {
     return 0;  // unknown: two anchors give it
 }
 
+// One instant on the three clocks.
+struct Instant {
+    std::uint64_t ticks = 0, monotonic_ns = 0, wall_ns = 0;
+};
+
+// Reads them: the tightest of a few readings. The first finds its code and data in no cache, and each may be
+// interrupted: such a reading is wrong by a microsecond or more. The other clocks are read around the
+// monotonic one, so that their middle is its instant.
+template <class Clocks>
+SP_DETAIL_COLD Instant read_instant(Clocks& clocks) {
+    Instant best;
+    std::uint64_t least = ~std::uint64_t{0};
+    for (int reading = 0; reading < 4; ++reading) {
+        const std::uint64_t wall = clocks.wall_ns(), ticks = clocks.ticks(),
+                            monotonic = clocks.monotonic_ns();
+        const std::uint64_t passed = clocks.ticks() - ticks, width = clocks.wall_ns() - wall;
+        // (If the wall clock was set in the middle, the width is huge, or wraps around.)
+        if (width >= least && reading != 0) continue;
+        least = width;
+        best = {ticks + passed / 2, monotonic, wall + (width < 1'000'000'000u ? width / 2 : 0)};
+    }
+    return best;
+}
+
 SP_DETAIL_END

@@ -108,8 +108,12 @@ SP_DETAIL_COLD void add_anchor() {
     const std::uint32_t number =
         session.word(at::kAnchorsNext).fetch_add(1, std::memory_order_relaxed) % session.anchors_cap;
     auto* anchor = reinterpret_cast<Long*>(session.control + session.anchors_at + number * 32u);
-    const std::uint64_t ticks = session.now(), monotonic = clock_ns(CLOCK_MONOTONIC),
-                        wall = clock_ns(CLOCK_REALTIME);
+    struct Clocks {
+        std::uint64_t ticks() const { return session.now(); }
+        std::uint64_t monotonic_ns() const { return clock_ns(CLOCK_MONOTONIC); }
+        std::uint64_t wall_ns() const { return clock_ns(CLOCK_REALTIME); }
+    } clocks;
+    const auto [ticks, monotonic, wall] = read_instant(clocks);
     anchor[3].store(0, std::memory_order_release);
     anchor[0].store(ticks, std::memory_order_relaxed);
     anchor[1].store(monotonic, std::memory_order_relaxed);
