@@ -428,6 +428,10 @@ fn begin_again(id: u64, slot: &'static Slot) -> Frame {
     if site != 0 && !wanted.by_ring_alone() {
         what = what.for_wanted(Wanted::by(given.is_recorded, true));
     }
+    // The thread that gives it its id may not have recorded its begin yet.
+    if slot.created.load(Ordering::Relaxed) == 0 {
+        let _ = slot.created.compare_exchange(0, given.ticks, Ordering::Relaxed, Ordering::Relaxed);
+    }
     Frame { id, slot, begun: given.ticks, what }
 }
 
@@ -549,14 +553,14 @@ pub(crate) fn number_of(id: u64) -> u64 {
 #[cold]
 fn give_number(slot: &Slot) -> u64 {
     let Some(callsite) = callsite_of(slot) else { return 0 };
+    // One that was entered before began then. (Once it has an id, another thread may enter it.)
+    let begun = slot.created.load(Ordering::Relaxed);
     let number = silverpoint::new_id();
     if let Err(given) = slot.number.compare_exchange(0, number, Ordering::AcqRel, Ordering::Acquire) {
         return given;
     }
     callsite.make_async();
     let what = slot.begin();
-    // One that was entered before began then.
-    let begun = slot.created.load(Ordering::Relaxed);
     let site = callsite.with_id(what.site(), begun != 0);
     let wanted = wanted_of(callsite, slot);
     if site == 0 {
