@@ -259,17 +259,18 @@ impl Callsite {
         // A callsite's first shape stands in the program's source; others are made by what is there and what is not.
         let is_first = fields.is_empty() || self.plan_of(role).is_some_and(|plan| plan.get().is_none());
         let id = Some(self.register(role, &description, is_first)).filter(|id| *id != 0)?;
+        // Once others find the shape, they also ask how its spans begin with an id.
+        if role == Role::Begin {
+            self.note_begun(id, &description);
+        }
         let id = self.shapes.add(marks, id)?;
         if let Some(expected) = self.plan_of(role) {
             if let Some(plan) = Plan::new(fields, id) {
                 let _ = expected.get_or(|| plan);
             }
         }
-        if role == Role::Begin {
-            if self.meta.fields().is_empty() && !self.is_async() {
-                self.bare.store(What::begin(id, self.level, 0, true).bits(), Ordering::Relaxed);
-            }
-            self.note_begun(id, &description);
+        if role == Role::Begin && self.meta.fields().is_empty() && !self.is_async() {
+            self.bare.store(What::begin(id, self.level, 0, true).bits(), Ordering::Relaxed);
         }
         Some(id)
     }

@@ -175,6 +175,47 @@ fn a_thousand_tasks_that_are_polled_in_another_thread_each_time_by_a_layer_too()
     check_passed_on(&session);
 }
 
+macro_rules! callsites {
+    ($($number:literal)*) => {
+        [$((|| info_span!("shape", number = $number)) as fn() -> tracing::Span),*]
+    };
+}
+
+/// Several threads make the first spans of a callsite, which get their ids at once: one thread may find a shape that another has just made.
+#[test]
+fn first_spans_of_several_threads_get_their_ids() {
+    const THREADS: usize = 4;
+    let name = "tasks::first_spans_of_several_threads_get_their_ids";
+    let callsites = callsites! {
+        0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
+        32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63
+    };
+    let Some(session) = recorded(name, "info") else {
+        silverpoint_tracing::init();
+        let begun: [AtomicU64; 64] = std::array::from_fn(|_| AtomicU64::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| {
+                    for (make, begun) in callsites.iter().zip(&begun) {
+                        begun.fetch_add(1, Ordering::AcqRel);
+                        while begun.load(Ordering::Acquire) < THREADS as u64 {
+                            std::thread::yield_now();
+                        }
+                        // Each gets its id when the next one is made.
+                        drop([make(), make()]);
+                    }
+                });
+            }
+        });
+        return;
+    };
+    let is_begin =
+        |record: &&Record| session.sites.get(&record.site).is_some_and(|site| site.kind as u8 == 6);
+    let records = session.records();
+    let begins: HashSet<&str> = records.iter().filter(is_begin).map(|begin| begin.args.as_str()).collect();
+    assert_eq!(begins.len(), callsites.len() * THREADS * 2);
+}
+
 fn check_tasks(session: &Session) {
     // Ids of the spans by name and the number that they are of.
     let mut ids: HashMap<(String, u64), u64> = HashMap::new();
