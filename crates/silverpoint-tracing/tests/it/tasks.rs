@@ -181,7 +181,7 @@ macro_rules! callsites {
     };
 }
 
-/// Several threads make the first spans of a callsite, which get their ids at once: one thread may find a shape that another has just made.
+/// Several threads make the first spans of a callsite, which get their ids at once. One thread may find a shape that another has just made.
 #[test]
 fn first_spans_of_several_threads_get_their_ids() {
     const THREADS: usize = 4;
@@ -222,8 +222,8 @@ fn check_tasks(session: &Session) {
     let mut busy = HashMap::<u64, u64>::new();
     // Spans that there are, and for how long they were entered before they had an id.
     let (mut spans, mut before) = (HashSet::new(), HashMap::new());
-    // When each has begun, by its first record or, where that came late, its first stretch; when its first stretch with the id began;
-    // and when those with an id have ended.
+    // When each has begun, by its first record or, where that came late, its first stretch. When its first stretch with the id began.
+    // When those with an id have ended.
     let (mut begun, mut entered, mut ended) = (HashMap::new(), HashMap::new(), HashMap::<u64, u64>::new());
     // Each stretch, and the one that it lies in: id, if it has one, and name with the first argument.
     type Stretch = (Option<u64>, (String, u64));
