@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,6 +17,8 @@ import projects as described
 TOP = Path(__file__).resolve().parent.parent.parent
 # Bytes that one test program may print.
 OUTPUT_MOST = 4 << 20
+# The tests of what builds (test.py), among the names of test programs.
+OF_BUILD = "Build"
 
 
 class Failed(Exception):
@@ -230,14 +233,19 @@ def run_program(places, silverpoint, runtime, project):
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=scratch, start_new_session=True,
                                    env=environment(places, silverpoint, runtime, words, scratch))
         output = ended(process, int(os.environ.get("DOTNET_TEST_SECONDS", "300")))
+    return judged(project.name, output, process.returncode)
+
+
+def judged(name, output, status):
+    """The output of a test program, with what is wrong with it, and the numbers of its tests."""
     lines = output.splitlines()
     passed, failed, skipped = (sum(line.startswith(begin) for line in lines) for begin in ("ok ", "FAILED ", "SKIPPED: "))
     closing = f"{passed} passed, {failed} failed, {skipped} skipped"
-    if (failed == 0) != (process.returncode == 0) or not any(line == closing for line in lines[-3:]):
-        output += f"\nFAILED {project.name}: it ended with status {process.returncode}, and its last line is not '{closing}'"
+    if (failed == 0) != (status == 0) or not any(line == closing for line in lines[-3:]):
+        output += f"\nFAILED {name}: it ended with status {status}, and its last line is not '{closing}'"
         failed += 1
     if passed + failed + skipped == 0:
-        output += f"\nFAILED {project.name}: it ran no test"
+        output += f"\nFAILED {name}: it ran no test"
         failed += 1
     return output, (passed, failed, skipped)
 
@@ -245,13 +253,17 @@ def run_program(places, silverpoint, runtime, project):
 def test(places, names):
     found = build(places)
     programs = [project for project in found if project.is_test]
-    unknown = set(names) - set(at.TITLES) - {project.name for project in programs}
+    unknown = set(names) - set(at.TITLES) - {project.name for project in programs} - {OF_BUILD}
     if unknown:
         raise Failed(f"neither a runtime nor a test program: {' '.join(sorted(unknown))}")
     runtimes = [name for name in at.TITLES if name in names] or list(at.TITLES)
-    programs = [project for project in programs if project.name in names] or programs
+    programs = [project for project in programs if project.name in names] or ([] if OF_BUILD in names else programs)
     silverpoint = program_of_silverpoint(places)
     sums = [0, 0, 0]
+    if OF_BUILD in names or not set(names) - set(at.TITLES):
+        done = subprocess.run([sys.executable, str(TOP / "dotnet/build/test.py")], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        output, sums = judged(OF_BUILD, done.stdout, done.returncode)
+        print(f"-- {OF_BUILD}\n{output.rstrip()}", flush=True)
     with ThreadPoolExecutor(2) as pool:
         begun = []
         for project in programs:

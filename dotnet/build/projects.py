@@ -37,6 +37,8 @@ class Project:
             except xml.ParseError as why:
                 raise ProjectError(f"{file.relative_to(top)}: {why}") from None
             for group in root:
+                if group.tag not in ("PropertyGroup", "ItemGroup") or group.attrib:
+                    raise ProjectError(f"{file.relative_to(top)}: <{group.tag}> is not known here, or has a condition (dotnet/build/projects.py)")
                 for element in group:
                     self.read(group.tag, element)
         if self.yes("GenerateAssemblyInfo") or self.yes("ImplicitUsings"):

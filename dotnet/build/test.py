@@ -1,0 +1,164 @@
+"""Tests of what builds and packs .NET here. Prints 'ok NAME' or 'FAILED NAME: WHY' for each, and a closing line. Called by scripts/dotnet test."""
+
+import struct
+import sys
+import tempfile
+import traceback
+import zipfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+import bundle  # noqa: E402
+import driver  # noqa: E402
+import package  # noqa: E402
+import projects  # noqa: E402
+
+PROGRAM = "Old.Program.dll"
+
+
+def host():
+    """What a host has of interest: its program's name, the table's offset, the signature."""
+    return b"\x7fELF" + bytes(60) + PROGRAM.encode() + bytes(200) + bytes(8) + bundle.SIGNATURE + bytes(100)
+
+
+def made(folder, name="app"):
+    core = Path(folder) / "System.Private.CoreLib.dll"
+    core.write_bytes(b"core library" * 1000)
+    return bundle.single_file({"version": "10.0.1", "program": PROGRAM}, host(), core, name, [f"{name}.dll", "System.dll"], True)
+
+
+def refused(data, what):
+    try:
+        files, content, _ = bundle.unbundle(data)
+        for name in files:
+            content(name)
+    except bundle.BundleError as why:
+        assert what in str(why), f"'{why}' does not say '{what}'"
+        return
+    raise AssertionError(f"it was read: {what}")
+
+
+def a_single_file_holds_what_was_put_in():
+    with tempfile.TemporaryDirectory() as folder:
+        data = made(folder)
+        files, content, before = bundle.unbundle(data)
+        assert content("System.Private.CoreLib.dll") == b"core library" * 1000
+        assert b'"System.dll"' in content("app.deps.json") and b"Invariant" in content("app.runtimeconfig.json")
+        assert b"app.dll\0" in before and PROGRAM.encode() not in before
+        assert all(offset % 4096 == 0 for offset, _, _ in files.values())
+
+
+def the_name_of_a_program_may_be_longer_than_the_old_one():
+    with tempfile.TemporaryDirectory() as folder:
+        assert b"a.very.long.name.of.a.program.dll\0" in bundle.unbundle(made(folder, "a.very.long.name.of.a.program"))[2]
+
+
+def a_damaged_single_file_is_refused():
+    with tempfile.TemporaryDirectory() as folder:
+        data = bytearray(made(folder))
+        mark = data.index(bundle.SIGNATURE)
+        table = struct.unpack_from("<q", data, mark - 8)[0]
+        refused(b"no program at all", "no single-file program")
+        for offset in (-1, len(data), len(data) - 3, 2**62):
+            changed = bytearray(data)
+            struct.pack_into("<q", changed, mark - 8, offset)
+            refused(bytes(changed), "leads out of the file")
+        for count in (-1, 0, 2**30):
+            changed = bytearray(data)
+            struct.pack_into("<i", changed, table + 8, count)
+            refused(bytes(changed), "files; version 6 is known")
+        for end in range(table, len(data) - 1):
+            refused(bytes(data[:end]), "out of")
+        # The first file: offset, size, compressed size.
+        first = data.index(struct.pack("<q", 4096 * (-(-len(host()) // 4096))), table + 50)
+        for at, value, what in ((0, 2**40, "leads out"), (0, -5, "leads out"), (8, 2**40, "leads out"), (16, 2**40, "leads out"), (16, 7, "System.Private.CoreLib.dll")):
+            changed = bytearray(data)
+            struct.pack_into("<q", changed, first + at, value)
+            refused(bytes(changed), what)
+
+
+def project(folder, text):
+    (folder / "dotnet/app").mkdir(parents=True, exist_ok=True)
+    (folder / "dotnet/Directory.Build.props").write_text("<Project><PropertyGroup><GenerateAssemblyInfo>false</GenerateAssemblyInfo></PropertyGroup></Project>")
+    (folder / "dotnet/app/App.csproj").write_text(f'<Project Sdk="Microsoft.NET.Sdk">{text}</Project>')
+    (folder / "dotnet/app/App.cs").write_text("class App { }")
+    return projects.find(folder)
+
+
+def what_an_sdk_would_build_otherwise_is_an_error():
+    cases = {
+        "<PropertyGroup><UseWPF>true</UseWPF></PropertyGroup>": "<UseWPF> is not known",
+        "<PropertyGroup><Nullable Condition=\"'$(A)' == ''\">enable</Nullable></PropertyGroup>": "<Nullable> is not known",
+        "<ItemGroup><Content Include='a' /></ItemGroup>": "<Content> is not known",
+        "<Target Name='a' />": "<Target> is not known", "<Import Project='a.props' />": "<Import> is not known",
+        "<PropertyGroup Condition=\"'$(A)' == ''\"><Nullable>enable</Nullable></PropertyGroup>": "has a condition",
+        "<PropertyGroup><ImplicitUsings>enable</ImplicitUsings></PropertyGroup>": "switch them off",
+        "<ItemGroup><ProjectReference Include='../none/None.csproj' /></ItemGroup>": "there is no project",
+        "<ItemGroup><ProjectReference Include='App.csproj' /></ItemGroup>": "needs itself",
+        "<PropertyGroup>": "mismatched tag",
+    }
+    for text, why in cases.items():
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                project(Path(folder), text)
+            except projects.ProjectError as error:
+                assert why in str(error), f"{text}: {error}"
+                continue
+            raise AssertionError(f"{text} was read")
+
+
+def sources_of_a_project_below_are_not_those_of_the_upper_one():
+    with tempfile.TemporaryDirectory() as folder:
+        top = Path(folder)
+        (top / "dotnet/app/below/deep").mkdir(parents=True)
+        (top / "dotnet/app/below/Below.csproj").write_text("<Project Sdk='Microsoft.NET.Sdk' />")
+        (top / "dotnet/app/below/deep/Below.cs").write_text("")
+        found = {one.name: [file.name for file in one.sources()] for one in project(top, "")}
+        assert found == {"App": ["App.cs"], "Below": ["Below.cs"]}, found
+
+
+def the_same_content_makes_the_same_package():
+    top = Path(__file__).resolve().parent.parent.parent
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        for ending in ("dll", "xml", "pdb"):
+            (folder / f"Silverpoint.{ending}").write_bytes(ending.encode())
+        (folder / "libsilverpoint_net.so").write_bytes(b"native")
+        written = [package.write(top, folder / name, folder / "Silverpoint.dll", {"linux-x64": folder / "libsilverpoint_net.so"}) for name in ("one", "two")]
+        assert written[0].read_bytes() == written[1].read_bytes()
+        with zipfile.ZipFile(written[0]) as archive:
+            assert archive.testzip() is None
+            types = archive.read("[Content_Types].xml").decode()
+            for name in archive.namelist():
+                known = f'PartName="/{name}"' in types or f'Extension="{name.rsplit(".", 1)[-1]}"' in types or name == "[Content_Types].xml"
+                assert known, f"{name} has no type"
+
+
+def a_test_program_that_breaks_off_has_failed():
+    good = "ok a\nSKIPPED: b: why\n1 passed, 0 failed, 1 skipped\n"
+    assert driver.judged("X", good, 0) == (good, (1, 0, 1))
+    for output, status, numbers in (("ok a\n", 0, (1, 1, 0)), (good, 134, (1, 1, 1)), ("0 passed, 0 failed, 0 skipped\n", 0, (0, 1, 0)), ("", 0, (0, 1, 0)),
+                                    ("FAILED a: why\n0 passed, 1 failed, 0 skipped\n", 1, (0, 1, 0)), ("FAILED a: why\n0 passed, 1 failed, 0 skipped\n", 0, (0, 2, 0)),
+                                    ("ok a\n2 passed, 0 failed, 0 skipped\n", 0, (1, 1, 0))):
+        found = driver.judged("X", output, status)[1]
+        assert found[1] > 0 and (found == numbers or output == ""), (output, status, found)
+
+
+def main():
+    passed = failed = 0
+    for name, test in list(globals().items()):
+        if not callable(test) or "_" not in name or getattr(test, "__module__", "") != __name__:
+            continue
+        try:
+            test()
+            print(f"ok Build.{name}")
+            passed += 1
+        except Exception as why:  # noqa: BLE001
+            print(f"FAILED Build.{name}: {why!r}\n{traceback.format_exc()}")
+            failed += 1
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
