@@ -101,6 +101,20 @@ namespace Silverpoint
             }
         }
 
+        // The same for arguments that are packed.
+        internal static ulong Write(Tracepoint point, Writer writer)
+        {
+            NativeSite* site = point.Site;
+            if (*site->State == 1 && (long)site->Head > 0 && lane != null) return Write(site, site->Head, writer);
+            byte state = *site->State;
+            if (state == 0 || (state != 1 && Native.spn_wants(site, state) == 0)) return 0;
+            ulong head = site->Head;
+            if (head == 0) head = point.Complete();
+            if (head == 0) return 0;
+            if (lane == null) lane = Native.spn_lane();
+            return Write(site, head, writer);
+        }
+
         // A record whose arguments are packed.
         private static ulong Write(NativeSite* site, ulong head, Writer writer)
         {

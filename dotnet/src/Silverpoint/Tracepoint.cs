@@ -32,6 +32,16 @@ namespace Silverpoint
             Site = Native.MakeSite(description.Level, description.Line, description.File, description.Function, description.Category);
         }
 
+        // A message of a site that exists.
+        internal Tracepoint(TracepointDescription description, string signature, NativeSite* site)
+        {
+            Kind = description.Kind;
+            text = description.Text;
+            Signature = signature;
+            names = "";
+            Site = site;
+        }
+
         private static string NameOf(Kind kind, int argument)
         {
             if (kind == Kind.Link) return argument == 0 ? "from" : "to";

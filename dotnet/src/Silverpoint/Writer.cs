@@ -16,6 +16,8 @@ namespace Silverpoint
         [ThreadStatic] private static Stack<Writer> free;
         // Texts of numbers are made here, without garbage.
         internal readonly char[] Letters = new char[64];
+        // Of a message that is being put together: texts, and forms of values.
+        internal readonly object[] Parts = new object[64];
 
         private byte* memory;
         private int capacity;

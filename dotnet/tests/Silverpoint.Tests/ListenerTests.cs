@@ -71,6 +71,14 @@ static class ListenerTests
         Check.That(ended.Output.Contains("default listeners left: 0"), ended.Output);
     }
 
+    public static void AppConfigNamesTheListener()
+    {
+        if (!Recorded.IsMono) throw new Skipped("this runtime reads app.config only with System.Configuration.ConfigurationManager");
+        Dictionary<string, object> one = Recorded.Records(Recorded.Program("Configured").File).Single();
+        Check.Same("by app.config 1", (string)one["message"], "the text");
+        Check.Same("configured", (string)one["category"], "the category");
+    }
+
     public static void SettingsAreChecked()
     {
         foreach (string wrong in new[] { "colour=red", "level=loud", "lines=some", "assert" })
@@ -228,6 +236,15 @@ static partial class Programs
         }
         Console.WriteLine(caught == 2 ? "caught twice" : "caught " + caught);
         return 0;
+    }
+
+    public static int Configured(string[] arguments)
+    {
+        // Levels, the listener and its settings are in app.config.
+        var source = new TraceSource("configured");
+        source.TraceEvent(TraceEventType.Verbose, 0, "off by its switch");
+        source.TraceEvent(TraceEventType.Warning, 0, "by app.config {0}", 1);
+        return source.Listeners.OfType<SilverpointTraceListener>().Single().ThrowsOnFail ? 0 : 1;
     }
 
     public static int InstallEverywhere(string[] arguments)

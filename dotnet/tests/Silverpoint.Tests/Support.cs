@@ -71,8 +71,6 @@ static class Recorded
             RedirectStandardError = true,
             StandardOutputEncoding = Encoding.UTF8,
         };
-        // A slow machine must not lose records: threads wait for room as long as it takes.
-        start.Environment["SILVERPOINT_POLICY"] = "block=forever";
         using Process process = Process.Start(start);
         var errors = new StringBuilder();
         process.ErrorDataReceived += (_, line) => { if (line.Data != null) errors.AppendLine(line.Data); };
@@ -84,11 +82,11 @@ static class Recorded
 
     static string Quoted(string word) => word.Length > 0 && word.All(letter => char.IsLetterOrDigit(letter) || "/.-_=:+".IndexOf(letter) >= 0) ? word : "\"" + word.Replace("\\", "\\\\").Replace("\"", "\\\"") + "\"";
 
-    /// Records one of the Programs. Its status must be as wanted.
-    public static Ended Program(string name, string[] arguments = null, int status = 0)
+    /// Records one of the Programs. Its status must be as wanted. Threads wait for room as long as it takes: a slow machine loses nothing.
+    public static Ended Program(string name, string[] arguments = null, int status = 0, string filter = "trace")
     {
         string file = Fresh(".silver");
-        Ended ended = Run(Silverpoint, new[] { "run", "-o", file, "--" }.Concat(Again).Concat([name]).Concat(arguments ?? []));
+        Ended ended = Run(Silverpoint, new[] { "run", "-o", file, "--policy", "block=forever", "--filter", filter, "--" }.Concat(Again).Concat([name]).Concat(arguments ?? []));
         if (ended.Status != status) throw new TestFailure(name + " ended with " + ended.Status + " instead of " + status + ":\n" + ended.Output + ended.Errors);
         ended.File = file;
         return ended;

@@ -1,0 +1,105 @@
+using System;
+using System.Collections.Generic;
+using System.Globalization;
+using System.Linq;
+using Silverpoint;
+
+/// Interpolated strings: the template apart from the values, and nothing evaluated while it is off.
+static class LoggerTests
+{
+    public static void MessagesKeepTemplateAndValues()
+    {
+        List<Dictionary<string, object>> found = Recorded.Records(Recorded.Program("Messages").File);
+        Check.Same("order 7 at 101.25 by Ann|{braces} and 5|just a text|left  |   right|true 1.50 Green|0 at 0|1 at 1|2 at 2",
+                   string.Join("|", found.Select(one => (string)one["message"]).ToArray()), "messages");
+        Check.Same("order {} at {:.2f} by {}", (string)found[0]["template"], "the template");
+        Check.Same("shop", (string)found[0]["category"], "the category");
+        Check.Same("7 101.25 Ann", string.Join(" ", ((List<object>)found[0]["args"]).Select(one => one.ToString()).ToArray()), "the values");
+        Check.Same("debug", ((string)found[2]["level"]).ToLowerInvariant(), "the level");
+        Check.That(((string)found[0]["file"]).EndsWith("LoggerTests.cs") && (string)found[0]["function"] == "Messages", "the place");
+    }
+
+    public static void FormatsPrintAsDotnetDoes()
+    {
+        Ended ended = Recorded.Program("FormattedMessages");
+        string[] wanted = ended.Output.Split('\n').Where(line => line.Length > 0).ToArray();
+        List<string> found = Recorded.Texts(ended.File);
+        Check.Same(wanted.Length, found.Count, "messages");
+        var wrong = wanted.Zip(found, (one, other) => one == other ? "" : "\n  wanted " + one + "\n  found  " + other).Where(text => text.Length > 0);
+        Check.That(!wrong.Any(), "texts differ:" + string.Join("", wrong.ToArray()));
+    }
+
+    public static void NothingIsEvaluatedWhileOff()
+    {
+        string output = Recorded.Program("MessagesOff", filter: "off").Output;
+        Check.That(output.Contains("evaluated 0 times"), output);
+    }
+
+    public static void MessagesMakeNoGarbage()
+    {
+        if (Recorded.IsMono) throw new Skipped("Mono does not count the bytes of a thread");
+        string output = Recorded.Program("MessageAllocations").Output;
+        Check.That(output.Contains("0 bytes"), output);
+    }
+}
+
+static partial class Programs
+{
+    static readonly Logger log = new Logger("shop");
+
+    public static int Messages(string[] arguments)
+    {
+        int id = 7;
+        double price = 101.25;
+        string who = "Ann";
+        log.Info($"order {id} at {price:F2} by {who}");
+        log.Warn($"{{braces}} and {5}");
+        log.Debug("just a text");
+        log.Info($"{"left",-6}");
+        log.Info($"{"right",8}");
+        log.Info($"{true} {1.50m} {Colour.Green}");
+        for (int i = 0; i < 3; ++i) Log.Error($"{i} at {(object)i}");
+        return 0;
+    }
+
+    public static int FormattedMessages(string[] arguments)
+    {
+        // Mono, as .NET Framework, rounds the first 15 digits of 2.675, which is a little less than that.
+        foreach (double value in new[] { 0, 1, -1, 0.5, 1.5, 2.5, -2.5, 0.125, 0.375, 101.125, 101.375, Recorded.IsMono ? 2.625 : 2.675, 1e10, 123456.789, 0.1, double.NaN, double.NegativeInfinity, 1e20 })
+        {
+            log.Info($"{value:F0} {value:F1} {value:F2} {value:F3} {value:N2} {value:E3} {value,12:F2}");
+            Console.WriteLine(string.Format(CultureInfo.InvariantCulture, "{0:F0} {0:F1} {0:F2} {0:F3} {0:N2} {0:E3} {0,12:F2}", value));
+        }
+        foreach (int value in new[] { 0, 1, -1, 255, int.MinValue, int.MaxValue })
+        {
+            log.Info($"{value:D} {value:D5} {value:X} {value:x8} {value:N0} {value,6}|{value,-6}|{(uint)value:X4} {(long)value:D3}");
+            Console.WriteLine(string.Format(CultureInfo.InvariantCulture, "{0:D} {0:D5} {0:X} {0:x8} {0:N0} {0,6}|{0,-6}|{1:X4} {2:D3}", value, (uint)value, (long)value));
+        }
+        return 0;
+    }
+
+    static int evaluated;
+
+    static int Evaluated() => ++evaluated;
+
+    public static int MessagesOff(string[] arguments)
+    {
+        for (int i = 0; i < 100; ++i) log.Info($"{Evaluated()} {i}");
+        Console.WriteLine("evaluated " + evaluated + " times");
+        return 0;
+    }
+
+    public static int MessageAllocations(string[] arguments)
+    {
+        string who = "Ann";
+        Func<long> round = () =>
+        {
+            long before = GC.GetAllocatedBytes();
+            for (int i = 0; i < 10000; ++i) log.Info($"order {i} at {101.25:F2} by {who} {i:X}");
+            return GC.GetAllocatedBytes() - before;
+        };
+        round();
+        Console.WriteLine(round() + " bytes");
+        return 0;
+    }
+}
