@@ -29,7 +29,7 @@ class Project:
 
     def __init__(self, path, top):
         self.path, self.folder, self.top = path, path.parent, top
-        self.values, self.references, self.projects, self.packages, self.copied = dict(PROPERTIES), [], [], [], []
+        self.values, self.references, self.projects, self.packages, self.loaded, self.copied = dict(PROPERTIES), [], [], [], [], []
         self.included, self.removed = [], []
         for file in (top / "dotnet/Directory.Build.props", path):
             try:
@@ -67,7 +67,12 @@ class Project:
         elif element.tag == "ProjectReference":
             self.projects.append((self.folder / included).resolve())
         else:
+            # One that is loaded at run time only is no reference of the compiler.
+            if (element.get("ExcludeAssets") or "compile") != "compile":
+                raise ProjectError(f"{where}: ExcludeAssets may be compile here")
             self.packages.append(included)
+            if element.get("ExcludeAssets"):
+                self.loaded.append(included)
 
     def sources(self):
         """As an SDK finds them: all below the folder, without those of projects in folders below."""
@@ -128,8 +133,8 @@ def reference_files(project, places):
         api = places.folder / "mono/4.8-api"
         names = ["mscorlib", "System", "System.Core", *project.references]
         files = [api / f"{name}.dll" for name in dict.fromkeys(names)]
-        files += sorted((api / "Facades").glob("*.dll")) if set(project.packages) - {OWN} else []
-    return files + [package_folder(project, package, places) / f"{package}.dll" for package in project.packages]
+        files += sorted((api / "Facades").glob("*.dll")) if set(project.packages) - {OWN, *project.loaded} else []
+    return files + [package_folder(project, package, places) / f"{package}.dll" for package in project.packages if package not in project.loaded]
 
 
 def package_folder(project, package, places):

@@ -95,6 +95,7 @@ def what_an_sdk_would_build_otherwise_is_an_error():
         "<PropertyGroup><ImplicitUsings>enable</ImplicitUsings></PropertyGroup>": "switch them off",
         "<ItemGroup><ProjectReference Include='../none/None.csproj' /></ItemGroup>": "there is no project",
         "<ItemGroup><ProjectReference Include='App.csproj' /></ItemGroup>": "needs itself",
+        "<ItemGroup><PackageReference Include='A' ExcludeAssets='runtime' /></ItemGroup>": "ExcludeAssets may be compile",
         "<PropertyGroup>": "mismatched tag",
     }
     for text, why in cases.items():
