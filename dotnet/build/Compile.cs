@@ -32,7 +32,11 @@ static class Compile
                 line.Add(argument);
                 continue;
             }
-            if (!One(line.ToArray())) return 1;
+            if (!One(line.ToArray()))
+            {
+                Console.Error.WriteLine("dotnet: it does not compile: " + string.Join(" ", line));
+                return 1;
+            }
             line.Clear();
         }
         return 0;
