@@ -172,7 +172,7 @@ namespace Silverpoint
             string text = "assertion failed";
             if (!string.IsNullOrEmpty(message)) text += ": " + message;
             if (!string.IsNullOrEmpty(detailMessage)) text += " " + detailMessage;
-            var arguments = new EventArguments { Text = text, Stack = Environment.StackTrace };
+            var arguments = new EventArguments { Text = text, Stack = Stack() };
             Ring.Write(SiteOf("assert", Level.Error).Named(arguments.Signature, arguments.Names), ref arguments);
             if (settings.Throws) throw new AssertionFailedException(text);
         }
@@ -213,9 +213,24 @@ namespace Silverpoint
         {
             if (arguments.Text != null && Indentation > 0) arguments.Text = new string(' ', Indentation) + arguments.Text;
             if (id != 0) arguments.Id = id;
-            if ((TraceOutputOptions & TraceOptions.Callstack) != 0) arguments.Stack = Environment.StackTrace;
+            if ((TraceOutputOptions & TraceOptions.Callstack) != 0) arguments.Stack = Stack();
             if ((TraceOutputOptions & TraceOptions.LogicalOperationStack) != 0) arguments.Operations = Trace.CorrelationManager.LogicalOperationStack.ToArray();
             Ring.Write(site.Named(arguments.Signature, arguments.Names), ref arguments);
+        }
+
+        // From the first function that is neither this listener nor the framework's.
+        private static string Stack()
+        {
+            StackFrame[] frames = new StackTrace(false).GetFrames();
+            int own = 0;
+            while (own + 1 < frames.Length)
+            {
+                System.Reflection.MethodBase method = frames[own].GetMethod();
+                string space = method == null || method.DeclaringType == null ? "" : method.DeclaringType.Namespace;
+                if (space != "System.Diagnostics" && space != "Silverpoint") break;
+                ++own;
+            }
+            return new StackTrace(own, true).ToString().Trim();
         }
 
         private bool Passes(string source, TraceEventType type, int id, string message, object[] arguments, object data, object[] several)
