@@ -1,8 +1,8 @@
-// The driver of the table of S5: MD5 of 10,000 bytes, its text, and one Trace.Write of it, with the listener that is asked for.
+// The driver of the table of S5: MD5 of 10,000 bytes, its text, and one Trace.Write of it. The listener is an argument.
 //
 //   driver.exe LISTENER CALLS FILE      prints one JSON object
 //
-// Blocks of turns with the Trace.Write and without it alternate, as many of each as CALLS. `mean_us` and `block_deviation_us` are of the blocks with it; `helpers_us` is the
+// Blocks of turns with the Trace.Write and without it alternate, as many of each as CALLS. `mean_us` and `block_deviation_us` are of the blocks with it. `helpers_us` is the
 // CPU time of the processes that serve a session, a text, until they have stored it.
 //
 // LISTENER: md5 (no Trace.Write at all), none (no listener), default (DefaultTraceListener), text (TextWriterTraceListener into FILE), silverpoint (a listener over
@@ -92,7 +92,7 @@ static class Driver
         // What is compiled at first use is not timed; what it writes counts.
         int made = Math.Max(calls / 10, 100), written = made;
         ulong sum = Run(made, 0, writes);
-        // Turns with the call and without it follow each other closely: their difference is the call, whatever else the machine does in a minute.
+        // Turns with the call and without it follow each other closely: their difference is the call.
         int blocks = Math.Max(calls / Block, 1);
         double[] above = new double[blocks], turn = new double[blocks];
         bool isOurs = arguments[0] == "silverpoint";

@@ -34,7 +34,7 @@ namespace Silverpoint
         internal static readonly bool IsThere;
 
         // Reads the time stamp counter. It has the managed calling convention: the function takes nothing, blocks
-        // nowhere and returns a word, so no transition is needed, which would cost as much as the record.
+        // nowhere and returns a word. So no transition is needed, which would cost as much as the record.
         internal static readonly delegate*<ulong> Counter;
 
         // What a tracepoint points to where the library is missing: a site that is off.

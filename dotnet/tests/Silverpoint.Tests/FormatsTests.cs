@@ -7,7 +7,7 @@ using System.Linq;
 using System.Text;
 using Silverpoint;
 
-/// The text of a record is what string.Format prints with the invariant culture: for each kind of value with each format, and for generated strings of them.
+/// The text of a record is what string.Format prints with the invariant culture. This holds for each kind of value with each format, and for generated strings of them.
 static class FormatsTests
 {
     public static void TextsAreThoseOfStringFormat()

@@ -52,7 +52,7 @@ static class Recorded
     /// The words that run this assembly again.
     public static string[] Again => Setting("SILVERPOINT_AGAIN").Split(' ');
 
-    /// A path below the test's own folder, which whoever runs the tests removes.
+    /// A path below the test's own folder, which scripts/dotnet removes.
     public static string Fresh(string end)
     {
         string folder = Path.GetTempPath();

@@ -22,7 +22,7 @@ namespace Silverpoint
 
         internal readonly List<Part> Parts = new List<Part>();
 
-        // Null: string.Format would refuse it, whatever the arguments are.
+        // Null: string.Format would refuse it with any arguments.
         internal static CompositeFormat Parse(string text)
         {
             var found = new CompositeFormat();

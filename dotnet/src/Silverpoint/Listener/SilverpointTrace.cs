@@ -24,7 +24,7 @@ namespace Silverpoint
         /// <summary>
         /// Removes the default listener from Trace and from every TraceSource, and adds a Silverpoint listener where it was.
         /// The same happens to sources that are made later: on .NET 7 and later before their first event, on others within
-        /// about 50 ms; <see cref="Adopt"/> does it at once. Other listeners stay. Trace's global lock is switched off, since it would make threads wait for each other.
+        /// about 50 ms. <see cref="Adopt"/> does it at once. Other listeners stay. Trace's global lock is switched off, since it would make threads wait for each other.
         /// A second call changes only what has a default listener again.
         /// </summary>
         /// <returns>What it did, in sentences. A record of category <c>silverpoint</c> says the same.</returns>

@@ -12,7 +12,7 @@ namespace Silverpoint
     /// all sources. It may be used from all threads at once and takes no lock to record a line.
     /// </summary>
     /// <remarks>
-    /// Text written by Write belongs to the line that its thread has begun; the line is recorded when it ends, when it is
+    /// Text written by Write belongs to the line that its thread has begun. The line is recorded when it ends, when it is
     /// longer than 4,096 characters, or at <see cref="Close"/>. With <c>lines=pieces</c> each Write is a record at once.
     /// The category of a record is the source's name, or the category that the caller gives.
     /// </remarks>

@@ -7,7 +7,7 @@ namespace Silverpoint
     /// Records messages of one category: <c>log.Info($"order {id} at {price:F2}")</c>. The text is a template, the values keep
     /// their types, and are not evaluated while the place is off. Keep it in a static field; all threads may use it.
     /// Numbers and short texts make no garbage. Formats other than F, D and X with at most one digit, and alignments, cost a
-    /// text; then the record has both, .NET's text and the value.
+    /// text. Then the record has both, .NET's text and the value.
     /// </summary>
     public sealed class Logger
     {
