@@ -31,6 +31,9 @@ static class FormatsTests
         var arguments = (List<object>)found[0]["args"];
         Check.Same("7", arguments[0].ToString(), "the first argument");
         Check.Same("2.5", ((List<object>)arguments[1])[1].ToString(), "the value behind the second text");
+        Check.Same("7 of 8 id=12", (string)found[1]["message"], "the number of the event follows the text");
+        var named = (Dictionary<string, object>)found[1]["args"];
+        Check.Same("7 8 12", named["0"] + " " + named["1"] + " " + named["id"], "the values beside the number of the event");
     }
 
     public static void DecimalsAreExact()
@@ -54,7 +57,7 @@ static partial class Programs
 
     static readonly object[] formatted = [
         0, 1, -1, 42, int.MinValue, int.MaxValue, (byte)255, (sbyte)-128, (short)-300, (ushort)65535, uint.MaxValue, long.MinValue, ulong.MaxValue,
-        0.0, 1.0, -1.5, 0.1, 1e15, 1e-5, 1e300, double.MaxValue, double.Epsilon, double.NaN, double.PositiveInfinity, 101.125, 2.675, 0.1f, 16777216f, float.MinValue,
+        0.0, -0.0, 1.0, -1.5, 0.1, 0.001, 0.0009999, 99999.99, 100000.0, 123456.7, 1e15, 1e-5, 1e300, double.MaxValue, double.Epsilon, double.NaN, double.PositiveInfinity, 101.125, 2.675, 0.1f, 16777216f, float.MinValue,
         0m, 1.50m, -0.001m, 79228162514264337593543950335m, true, false, 'x', '\u20ac', "", "text", "a {brace}", "\u00fc \ud83d\ude00", null,
         new DateTime(2026, 11, 26, 17, 5, 6, 789, DateTimeKind.Utc), DateTime.MinValue, DateTime.MaxValue, new DateTimeOffset(2026, 11, 26, 17, 5, 6, TimeSpan.FromHours(2)),
         TimeSpan.Zero, TimeSpan.MaxValue, new TimeSpan(1, 2, 3, 4, 5), new Guid("00112233-4455-6677-8899-aabbccddeeff"), Colour.Green, (Colour)77, DayOfWeek.Friday,
@@ -112,6 +115,7 @@ static partial class Programs
     public static int TypedFormats(string[] arguments)
     {
         Source().TraceEvent(TraceEventType.Information, 0, "{0} and {1:F2}", 7, 2.5);
+        Source().TraceEvent(TraceEventType.Information, 12, "{0} of {1}", 7, 8);
         return 0;
     }
 

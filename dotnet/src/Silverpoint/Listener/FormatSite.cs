@@ -4,6 +4,9 @@ using System.Text;
 
 namespace Silverpoint
 {
+    // Stands for values of a type whose text has to be recorded, too.
+    internal struct Shown<T> { }
+
     // A format string with arguments of certain types, of one source and level.
     internal sealed class FormatSite
     {
@@ -16,7 +19,7 @@ namespace Silverpoint
         private readonly int count;
         internal readonly Tracepoint Point;
 
-        private FormatSite(TraceSite site, string format, object[] arguments, FormatSite next)
+        private FormatSite(TraceSite site, string format, object[] arguments, bool hasId, FormatSite next)
         {
             this.next = next;
             count = next == null ? 1 : next.count + 1;
@@ -40,7 +43,16 @@ namespace Silverpoint
                 signature.Append(field.Signature);
                 template.Append(field.Specification.Length == 0 ? "{}" : "{:" + field.Specification + "}");
             }
-            Point = site.Make(template.ToString(), signature.ToString());
+            Point = hasId ? site.MakeNamed(template.ToString(), signature.Append('i').ToString(), Names(items)) : site.Make(template.ToString(), signature.ToString());
+        }
+
+        // The number of the event follows the text by its name, so all have one.
+        private static string[] Names(int items)
+        {
+            var names = new string[items + 1];
+            for (int i = 0; i < items; ++i) names[i] = i.ToString(CultureInfo.InvariantCulture);
+            names[items] = "id";
+            return names;
         }
 
         private static bool CanFormat(CompositeFormat format, int arguments)
@@ -50,7 +62,25 @@ namespace Silverpoint
             return true;
         }
 
-        private static Type TypeOf(object argument) => argument == null ? null : argument.GetType();
+        // .NET Framework and Mono print 15 digits instead.
+        private static readonly bool isShortest = (0.1 + 0.2).ToString(CultureInfo.InvariantCulture) != "0.3";
+
+        // What decides how an argument is recorded: its type. Floats that readers print otherwise than .NET count as another.
+        private static Type TypeOf(object argument)
+        {
+            if (argument == null) return null;
+            Type type = argument.GetType();
+            if (type == typeof(double)) return IsPrintedAlike((double)argument) ? type : typeof(Shown<double>);
+            if (type == typeof(float)) return IsPrintedAlike((float)argument) ? type : typeof(Shown<float>);
+            return type;
+        }
+
+        // Both print the fewest digits that read back the same, in this range without an exponent.
+        private static bool IsPrintedAlike(double value)
+        {
+            double size = Math.Abs(value);
+            return isShortest && (size >= 0.001 && size < 100000 || value == 0 && !(1 / value < 0));
+        }
 
         // Whether the format string was understood; else the record is one text.
         internal bool IsTyped => fields != null;
@@ -64,20 +94,21 @@ namespace Silverpoint
         }
 
         // The one for these arguments, made if there is none; `first` becomes the newest.
-        internal static FormatSite Find(TraceSite site, string format, object[] arguments, ref FormatSite first)
+        internal static FormatSite Find(TraceSite site, string format, object[] arguments, bool hasId, ref FormatSite first)
         {
             FormatSite known = System.Threading.Volatile.Read(ref first);
             for (FormatSite one = known; one != null; one = one.next)
                 if (one.Fits(arguments) || one.count > MostVariants) return one;
-            var made = new FormatSite(site, format, arguments, known);
+            var made = new FormatSite(site, format, arguments, hasId, known);
             // If another thread was faster, this one is used once, and made again when it is needed.
             System.Threading.Interlocked.CompareExchange(ref first, made, known);
             return made;
         }
 
-        internal void Pack(Writer writer, object[] arguments)
+        internal void Pack(Writer writer, object[] arguments, int id)
         {
             foreach (FormatField field in fields) field.Put(writer, arguments[field.Index]);
+            if (id != 0) Codec<int>.Packer.Put(writer, id);
         }
 
         // What is recorded where string.Format would throw, too.

@@ -36,11 +36,13 @@ namespace Silverpoint
     {
         internal FormatSite Site;
         internal object[] Arguments;
+        // 0: none.
+        internal int Id;
 
         public int Count => Arguments.Length;
         public int Size() => -1;
         public byte* Put(byte* at) => at;
-        public void Pack(Writer writer) => Site.Pack(writer, Arguments);
+        public void Pack(Writer writer) => Site.Pack(writer, Arguments, Id);
     }
 
     // What follows a text: each is absent or there, as the signature says.

@@ -119,13 +119,13 @@ namespace Silverpoint
                 RecordEvent(site, id, ref plain);
                 return;
             }
-            if (id == 0 && !HasExtras && Indentation == 0)
+            if (!HasExtras && Indentation == 0)
             {
                 TraceSite.Slot slot = site.OfFormat(format);
-                FormatSite found = slot == null ? null : FormatSite.Find(site, format, args, ref slot.First);
+                FormatSite found = slot == null ? null : id == 0 ? FormatSite.Find(site, format, args, false, ref slot.First) : FormatSite.Find(site, format, args, true, ref slot.FirstWithId);
                 if (found != null && found.IsTyped)
                 {
-                    var typed = new FormatArguments { Site = found, Arguments = args };
+                    var typed = new FormatArguments { Site = found, Arguments = args, Id = id };
                     Ring.Write(found.Point, ref typed);
                     return;
                 }

@@ -16,6 +16,7 @@ namespace Silverpoint
         internal sealed class Slot
         {
             internal FormatSite First;
+            internal FormatSite FirstWithId;
         }
 
         // A text, without more.
@@ -29,6 +30,8 @@ namespace Silverpoint
         }
 
         internal Tracepoint Make(string template, string signature) => new Tracepoint(Tracepoint.Log(source, level, template, "", 0, ""), signature);
+
+        internal Tracepoint MakeNamed(string template, string signature, string[] names) => new ExtendedTracepoint(Tracepoint.Log(source, level, template, "", 0, ""), signature, names);
 
         // Null: there are too many format strings.
         internal Slot OfFormat(string format)
