@@ -456,14 +456,14 @@ impl Site {
                         }
                         static __SITES: #private::AsyncSites =
                             #private::AsyncSites { end: __end, stretch: __stretch };
-                        #private::record::<__Here, #private::#level, _>(&__SITE, &__arguments);
+                        #private::record::<__Here, #private::#level, _>(&__SITE, __state, &__arguments);
                         #private::AsyncSpan::begun(__id, &__SITES)
                     }),
                     quote!(else { #private::AsyncSpan::none() }),
                 )
             }
             "span" | "scope" => (
-                quote!(#private::Span::begin::<__Here, #private::#level, _>(&__SITE, &__arguments)),
+                quote!(#private::Span::begin::<__Here, #private::#level, _>(&__SITE, __state, &__arguments)),
                 quote!(else { #private::Span::none() }),
             ),
             "enabled" => (
@@ -473,7 +473,10 @@ impl Site {
                 }),
                 quote!(else { false }),
             ),
-            _ => (quote!(#private::record::<__Here, #private::#level, _>(&__SITE, &__arguments);), quote!()),
+            _ => (
+                quote!(#private::record::<__Here, #private::#level, _>(&__SITE, __state, &__arguments);),
+                quote!(),
+            ),
         };
         let fresh_id = (kind == "async_span").then(|| quote!(let __id = #home::new_id();));
         let limited = self.limit.as_ref().map(|(limit, value)| {
@@ -510,7 +513,7 @@ impl Site {
             static __SITE: #private::Site = #private::Site::new();
             #in_scope
             if <#private::#level as #private::AtLevel>::COMPILED {
-                let __state = __SITE.state();
+                let __state = #private::state(&__SITE);
                 if __state != 0 {
                     let __types = #private::Types::new();
                     if #private::is_on::<__Here, _>(&__SITE, __state, &__types) #limited {

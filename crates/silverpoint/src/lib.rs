@@ -36,6 +36,9 @@
 //! **Values of other crates** are recorded with their types by the features `chrono`, `time` and `uuid`. The
 //! feature `serde` records every type that implements `Serialize`.
 //!
+//! **USDT.** With the feature `usdt` each tracepoint is a probe that bpftrace and perf find and read. While a
+//! tracer is attached to any probe of the program, arguments are evaluated even where the site is off.
+//!
 //! **Levels that are not wanted at all** are left out by the features `max_level_off`, `max_level_fatal`, … `max_level_debug`.
 
 // Code made by the derive names this crate.
@@ -62,6 +65,8 @@ mod site;
 mod span;
 mod start;
 mod trace_context;
+#[cfg(feature = "usdt")]
+mod usdt;
 mod value;
 mod wanted;
 mod watch;
@@ -108,7 +113,7 @@ pub mod __private {
     pub use crate::record::level::*;
     pub use crate::record::{AtLevel, record};
     pub use crate::sig::{Class, Sig, fixed_sum};
-    pub use crate::site::{Kind, Meta, Piece, Site, is_on};
+    pub use crate::site::{Kind, Meta, Piece, Site, is_on, state};
     pub use crate::span::{AsyncSites, AsyncSpan, Id, Span, inside, mention, once};
     pub use crate::value::{Debugged, Displayed};
 }

@@ -29,27 +29,36 @@ impl<L: AtLevel> Borrower for Probed<L> {
         let traced = owner::traced(self.0);
         let unfinished = traced.is_on.then_some(Unfinished);
         let mut scratch = Scratch::new();
-        let mut writer = scratch.writer(arguments.least());
-        arguments.write(&mut writer);
-        let (len, is_cut, has_overrun) = (writer.used(), writer.was_cut(), writer.has_overrun());
+        let written = Written::of(&mut scratch, arguments, caller);
         if let Some(unfinished) = unfinished {
             unfinished.finish();
         }
-        let written = Written { len: if has_overrun { None } else { Some(len) }, is_cut, caller };
         give(self.0, self.1, L::LEVEL, &mut scratch, &written)
     }
 }
 
 /// What became of the arguments.
-struct Written {
+pub(crate) struct Written {
     /// Their bytes; `None`: a record cannot have them.
-    len: Option<usize>,
+    pub(crate) len: Option<usize>,
     is_cut: bool,
     caller: *const (),
 }
 
+impl Written {
+    /// Writes them, once.
+    #[inline]
+    pub(crate) fn of<A: Args>(scratch: &mut Scratch, arguments: &A, caller: *const ()) -> Self {
+        let mut writer = scratch.writer(arguments.least());
+        arguments.write(&mut writer);
+        let (len, is_cut, has_overrun) = (writer.used(), writer.was_cut(), writer.has_overrun());
+        Self { len: if has_overrun { None } else { Some(len) }, is_cut, caller }
+    }
+}
+
+/// Gives them to a system tracer and the ring, as far as these want them.
 #[inline(never)]
-fn give(id: u32, is_span: bool, level: u8, scratch: &mut Scratch, written: &Written) -> Made {
+pub(crate) fn give(id: u32, is_span: bool, level: u8, scratch: &mut Scratch, written: &Written) -> Made {
     let begun = if is_span { owner::now() } else { 0 };
     let traced = owner::traced(id);
     let mut made = Made::LOST;

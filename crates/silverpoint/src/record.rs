@@ -20,9 +20,16 @@ const SPAN_END: u32 = 3;
 /// Up to this size a record of varying size is written in place, without a call.
 const SMALL: usize = HEADER + COPY_MAX;
 
-/// Records one execution of a site that is on.
+/// Records one execution of a site that is on. `state`: of the question whether it is.
 #[inline(always)]
-pub fn record<M: Meta, L: AtLevel, A: Args>(site: &'static Site, arguments: &A) {
+pub fn record<M: Meta, L: AtLevel, A: Args>(site: &'static Site, state: u8, arguments: &A) {
+    #[cfg(feature = "usdt")]
+    if crate::site::is_attached(state) {
+        let _ = arguments.lend(crate::usdt::Hit::<M, L>(site, PhantomData));
+        return;
+    }
+    #[cfg(not(feature = "usdt"))]
+    let _ = state;
     let _ = timed::<M, L, A>(site, arguments);
 }
 

@@ -228,6 +228,12 @@ impl Site {
         registered.id
     }
 
+    /// The id for these arguments, if a system tracer or the ring wants this execution; else 0.
+    #[cfg(feature = "usdt")]
+    pub(crate) fn wanted_id<M: Meta, A: Args>(&'static self) -> u32 {
+        if is_on_otherwise::<M, A>(self) { self.known_id::<M, A>() } else { 0 }
+    }
+
     /// Gives the id the place of the first, if nobody has it. The id before its hash.
     fn is_now_first<A: Args>(&self, id: u32) -> bool {
         let is_first = self.id.compare_exchange(0, id, Ordering::Relaxed, Ordering::Relaxed).is_ok();
@@ -276,6 +282,28 @@ fn word_of<A: Args>(id: u32) -> u64 {
     u64::from(A::HASH) << 32 | u64::from(id)
 }
 
+/// The first half of the question whether a site is on: its state byte, 0 when it is off. While a tracer is
+/// attached to a USDT probe it is not 0.
+#[inline(always)]
+pub fn state(site: &'static Site) -> u8 {
+    #[cfg(feature = "usdt")]
+    return crate::usdt::marked(site.state());
+    #[cfg(not(feature = "usdt"))]
+    site.state()
+}
+
+/// Whether a tracer was attached to a USDT probe when the state was read.
+#[inline(always)]
+pub(crate) const fn is_attached(state: u8) -> bool {
+    #[cfg(feature = "usdt")]
+    return state & crate::usdt::ATTACHED != 0;
+    #[cfg(not(feature = "usdt"))]
+    {
+        let _ = state;
+        false
+    }
+}
+
 /// The second half of the question whether a site is on, or a system tracer wants its event: `state` is not 0.
 #[inline(always)]
 pub fn is_on<M: Meta, A: Args>(site: &'static Site, state: u8, _types: &Types<A>) -> bool {
@@ -284,7 +312,7 @@ pub fn is_on<M: Meta, A: Args>(site: &'static Site, state: u8, _types: &Types<A>
             panic!("{}", message);
         }
     };
-    state & OTHERWISE == 0 || is_on_otherwise::<M, A>(site)
+    state & OTHERWISE == 0 || is_attached(state) || is_on_otherwise::<M, A>(site)
 }
 
 /// States other than off and on: not registered yet, or a system tracer is asked for. (It reads the state

@@ -21,23 +21,50 @@ pub struct Span {
     id: u32,
     level: u8,
     begun: u64,
+    /// The USDT probe at its end, while a tracer is attached.
+    #[cfg(feature = "usdt")]
+    exit: Option<crate::usdt::Exit>,
     not_send: PhantomData<*const ()>,
 }
 
 impl Span {
-    /// Records the begin.
+    /// Records the begin. `state`: of the question whether the site is on.
     #[doc(hidden)]
     #[inline(always)]
-    pub fn begin<M: Meta, L: AtLevel, A: Args>(site: &'static Site, arguments: &A) -> Self {
-        let Made { id, ticks: begun } = timed::<M, L, A>(site, arguments);
-        Self { id, level: L::LEVEL, begun, not_send: PhantomData }
+    pub fn begin<M: Meta, L: AtLevel, A: Args>(site: &'static Site, state: u8, arguments: &A) -> Self {
+        #[cfg(feature = "usdt")]
+        if crate::site::is_attached(state) {
+            return crate::usdt::begin::<M, L, A>(site, arguments);
+        }
+        #[cfg(not(feature = "usdt"))]
+        let _ = state;
+        Self::made(timed::<M, L, A>(site, arguments), L::LEVEL)
+    }
+
+    #[inline(always)]
+    pub(crate) const fn made(made: Made, level: u8) -> Self {
+        Self {
+            id: made.id,
+            level,
+            begun: made.ticks,
+            #[cfg(feature = "usdt")]
+            exit: None,
+            not_send: PhantomData,
+        }
+    }
+
+    #[cfg(feature = "usdt")]
+    #[inline(always)]
+    pub(crate) fn with_exit(mut self, exit: crate::usdt::Exit) -> Self {
+        self.exit = Some(exit);
+        self
     }
 
     /// A span that is off.
     #[doc(hidden)]
     #[inline(always)]
     pub const fn none() -> Self {
-        Self { id: 0, level: 0, begun: 0, not_send: PhantomData }
+        Self::made(Made::LOST, 0)
     }
 
     /// Whether it is recorded.
@@ -49,6 +76,10 @@ impl Span {
 impl Drop for Span {
     #[inline(always)]
     fn drop(&mut self) {
+        #[cfg(feature = "usdt")]
+        if let Some(exit) = &self.exit {
+            exit.hit();
+        }
         // One comparison for both: the mark is the sign.
         if self.id as i32 > 0 {
             let _ = span_end(self.level, self.id, self.begun);

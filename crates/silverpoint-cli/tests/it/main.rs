@@ -42,6 +42,7 @@ mod terminal;
 mod timeline;
 mod tracegen;
 mod usdt;
+mod usdt_rust;
 mod user_events;
 mod vectors;
 mod whole_life;

@@ -12,7 +12,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn source(name: &str) -> String {
+pub fn source(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/usdt").join(name).to_str().unwrap().to_owned()
 }
 
@@ -33,7 +33,7 @@ fn compile_shop(scratch: &Scratch) {
 }
 
 /// The probes of a file, as readelf lists them: `provider:name SIZE…`, the sizes with their signs; a probe with a semaphore ends with `+`.
-fn probes(scratch: &Scratch, file: &str) -> BTreeSet<String> {
+pub fn probes(scratch: &Scratch, file: &str) -> BTreeSet<String> {
     let ended = end(scratch.command("readelf", ["--notes", file]).env("LC_ALL", "C"));
     assert_eq!(ended.code(), Some(0), "{}", ended.err);
     let mut found = BTreeSet::new();
@@ -117,7 +117,7 @@ fn the_notes_are_the_same_on_aarch64() {
 }
 
 /// Runs a script for bpftrace; `None` if that cannot be here.
-fn traced(scratch: &Scratch, script: &str) -> Option<String> {
+pub fn traced(scratch: &Scratch, script: &str) -> Option<String> {
     if !is_installed("bpftrace") {
         skipped!("bpftrace is not installed");
         return None;
@@ -187,7 +187,7 @@ fn a_tracer_reads_the_values_of_all_arguments(scratch: &Scratch) {
     assert!(out.contains("5 evaluated"), "{out}");
 }
 
-fn without_a_tracer_no_argument_is_evaluated(scratch: &Scratch) {
+pub fn without_a_tracer_no_argument_is_evaluated(scratch: &Scratch) {
     let ended = end(&mut scratch.command("./shop", ["3"]));
     assert_eq!((ended.code(), &*ended.out), (Some(0), "0 evaluated\n"), "{}", ended.err);
 }

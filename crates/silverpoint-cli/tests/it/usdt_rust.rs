@@ -1,0 +1,223 @@
+//! USDT probes of tracepoints in Rust (the feature `usdt`): the notes, and what a tracer that is attached reads.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use silverpoint_tests::skipped;
+
+use crate::harness::{Scratch, end};
+use crate::kernel::is_installed;
+use crate::usdt::{probes, source, traced, without_a_tracer_no_argument_is_evaluated};
+
+/// Compiles `usdt/shop.rs` as a crate of its own, with or without the feature; `more` are words for cargo.
+fn built(scratch: &Scratch, features: &str, more: &[&str]) -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let name = if features.is_empty() { "no-usdt" } else { "usdt" };
+    let target = Path::new(env!("CARGO_BIN_EXE_silverpoint")).ancestors().nth(2).unwrap().join(name);
+    let manifest = format!(
+        "[package]\nname = \"shop\"\nedition = \"2024\"\n[workspace]\n[[bin]]\nname = \"shop\"\npath = {:?}\n\
+         [dependencies]\nsilverpoint = {{ path = {:?}, features = [{features}] }}\n",
+        source("shop.rs"),
+        own.with_file_name("silverpoint"),
+    );
+    std::fs::create_dir_all(&target).unwrap();
+    std::fs::write(target.join("Cargo.toml"), manifest).unwrap();
+    std::fs::copy(own.join("../../Cargo.lock"), target.join("Cargo.lock")).unwrap();
+    let words = ["build", "-q", "--offline", "--target-dir", "."];
+    let mut build = scratch.command(env!("CARGO"), words);
+    let linker = "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER";
+    // Not `end`: a build takes as long as it takes.
+    let built = build.args(more).current_dir(&target).env(linker, "aarch64-linux-gnu-gcc").output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    target
+}
+
+const FEATURE: &str = "\"usdt\"";
+
+const ALL: [&str; 33] = [
+    "Other_Category:slow_ms -4+",
+    "net_shop:_9_limited -4+",
+    "net_shop:a_name_that_is_longer_than_that_of_a_probe_may_be_it_is_ -4+",
+    "net_shop:evaluated 4+",
+    "net_shop:fetch_begin 8 8 8+",
+    "net_shop:fetch_end 8+",
+    "net_shop:fetch_entry 8+",
+    "net_shop:fetch_exit 8+",
+    "net_shop:flow_begin 8+",
+    "net_shop:flow_end 8+",
+    "net_shop:flow_step 8+",
+    "net_shop:lists 8 8 -4 8 8+",
+    "net_shop:load_entry -4+",
+    "net_shop:load_exit 8+",
+    // Of fourteen numbers.
+    "net_shop:many -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4+",
+    "net_shop:numbers_large -4 4 -8 8 4 8+",
+    "net_shop:numbers_small -1 1 -2 2 1 4+",
+    "net_shop:of_it -4 8 8 1 8 8+",
+    "net_shop:optional 1 -4 -4 1 -8+",
+    "net_shop:order_at -4 8+",
+    "net_shop:order_filled -4 8 8 8 -2+",
+    "net_shop:others 8 8 -4+",
+    "net_shop:passed_over 8 8 8 -4+",
+    "net_shop:queue_depth -4+",
+    "net_shop:shown 8 8+",
+    "net_shop:wide 8 8+",
+    "net_shop:within +",
+    "shop:instance 1+",
+    "shop:instance 8 8+",
+    "shop:instrumented_entry -4+",
+    "shop:instrumented_exit 8+",
+    // A scope, whose function the compiler does not tell.
+    "shop:shop_rs_55_entry +",
+    "shop:shop_rs_55_exit 8+",
+];
+
+fn all() -> BTreeSet<String> {
+    ALL.iter().map(|line| line.to_string()).collect()
+}
+
+/// One test, so that the program is compiled once.
+#[test]
+fn probes_in_rust() {
+    let scratch = Scratch::new();
+    let target = built(&scratch, FEATURE, &[]);
+    assert_eq!(probes(&scratch, target.join("debug/shop").to_str().unwrap()), all());
+    built(&scratch, FEATURE, &["--release"]);
+    std::fs::copy(target.join("release/shop"), scratch.path("shop")).unwrap();
+    assert_eq!(probes(&scratch, "shop"), all());
+    without_a_tracer_no_argument_is_evaluated(&scratch);
+    a_tracer_reads_the_values_of_all_arguments(&scratch);
+    a_tracer_and_the_ring_get_the_same_call(&scratch);
+    perf_reads_the_values(&scratch);
+}
+
+#[test]
+fn without_the_feature_there_are_no_probes() {
+    let scratch = Scratch::new();
+    let target = built(&scratch, "", &["--release"]);
+    let program = target.join("release/shop");
+    assert_eq!(probes(&scratch, program.to_str().unwrap()), BTreeSet::new());
+    let symbols = end(&mut scratch.command("nm", [&program]));
+    assert!(symbols.code() == Some(0) && !symbols.out.contains("usdt"), "{symbols:?}");
+}
+
+#[test]
+fn the_notes_of_rust_are_the_same_on_aarch64() {
+    let scratch = Scratch::new();
+    let triple = "aarch64-unknown-linux-gnu";
+    let installed = end(&mut scratch.command("rustc", ["--print", "target-libdir", "--target", triple]));
+    if !is_installed("aarch64-linux-gnu-gcc") || !Path::new(installed.out.trim()).is_dir() {
+        return skipped!(
+            "there is no compiler for AArch64 (Debian: gcc-aarch64-linux-gnu; rustup target add {triple})"
+        );
+    }
+    let target = built(&scratch, FEATURE, &["--release", "--target", triple]);
+    assert_eq!(probes(&scratch, target.join(triple).join("release/shop").to_str().unwrap()), all());
+}
+
+fn a_tracer_reads_the_values_of_all_arguments(scratch: &Scratch) {
+    let format = |probe: &str, form: &str, arguments: &str| {
+        format!("usdt:./shop:{probe} {{ printf(\"{probe} {form}\\n\", {arguments}); }}\n")
+    };
+    let script = [
+        format("net_shop:evaluated", "%d", "arg0"),
+        format("net_shop:order_at", "%d %lx", "arg0, arg1"),
+        format("net_shop:of_it", "%d '%s' %d '%s' %d", "arg0, str(arg1, arg2), arg3, str(arg4, arg5), arg5"),
+        format("net_shop:numbers_small", "%d %d %d %d %d %c", "arg0, arg1, arg2, arg3, arg4, arg5"),
+        format("net_shop:numbers_large", "%d %lu %ld %lx %x %d", "arg0, arg1, arg2, arg3, arg4, arg5 != 0"),
+        format("net_shop:order_filled", "%d %lx '%s' %d", "arg0, arg1, str(arg2, arg3), arg4"),
+        format("net_shop:optional", "%d %d %d %d %ld", "arg0, arg1, arg2, arg3, arg4"),
+        format(
+            "net_shop:lists",
+            "%x %d %d %d %d",
+            "arg1 > 0 ? *(uint32*)arg0 : 0, arg1, arg2, *(uint16*)arg3, arg4",
+        ),
+        format("net_shop:wide", "%ld %ld", "arg0, arg1"),
+        format("net_shop:others", "%d %d", "*(uint32*)arg0, arg2"),
+        format("net_shop:passed_over", "%d", "arg3"),
+        format("net_shop:shown", "'%s'", "str(arg0, arg1)"),
+        format("Other_Category:slow_ms", "%d", "arg0"),
+        format("net_shop:fetch_begin", "%d '%s'", "arg0 != 0, str(arg1, arg2)"),
+        format("net_shop:fetch_end", "%d", "arg0 != 0"),
+        format("net_shop:load_entry", "%d", "arg0"),
+        format("net_shop:load_exit", "%d", "arg0 < 60000000000"),
+        format("shop:instrumented_entry", "%d", "arg0"),
+    ];
+    std::fs::write(scratch.path("read.bt"), script.concat()).unwrap();
+    let Some(out) = traced(scratch, "bpftrace read.bt -c './shop 5'") else { return };
+    let mut read: Vec<String> = out.lines().filter(|line| line.contains(":")).map(str::to_owned).collect();
+    let mut expected = Vec::new();
+    for i in 0..5_i64 {
+        let text = format!("text {i}");
+        let even = i64::from(i % 2 == 0);
+        let (name, name_len) = if even == 1 { ("even", 4) } else { ("", 0) };
+        let number = i as f64;
+        expected.extend([
+            // The text beside it is formatted in each round, too.
+            format!("net_shop:evaluated {}", 2 * i + 1),
+            format!("net_shop:order_at {i} {:x}", (number / 8.0).to_bits()),
+            format!("net_shop:of_it {i} '{text}' {even} '{name}' {name_len}"),
+            format!("net_shop:numbers_small {} {} {} {} {even} x", -i, 200 + i, -300 - i, 60000 + i),
+            format!(
+                "net_shop:numbers_large {} {} {} ffffffffffffffff {:x} 1",
+                -i,
+                4_000_000_000_i64 + i,
+                i64::MIN + i,
+                (number as f32).to_bits()
+            ),
+            format!("net_shop:order_filled {i} {:x} '{text}' -3", (number / 4.0).to_bits()),
+            format!("net_shop:optional {even} {} {i} 7 {}", even * i, i * 1000),
+            format!("net_shop:lists {:x} {i} {i} {i} 3", if i > 0 { 0.5f32.to_bits() } else { 0 }),
+            format!("net_shop:wide {} {}", -i, if i == 0 { 0 } else { -1 }),
+            // A map begins with how many pairs it has.
+            format!("net_shop:others 1 {i}"),
+            format!("net_shop:passed_over {i}"),
+            format!("net_shop:shown 'shown {i}'"),
+            format!("Other_Category:slow_ms {i}"),
+            format!("net_shop:fetch_begin 1 '{text}'"),
+            "net_shop:fetch_end 1".to_owned(),
+            format!("net_shop:load_entry {i}"),
+            "net_shop:load_exit 1".to_owned(),
+            format!("shop:instrumented_entry {i}"),
+        ]);
+    }
+    read.sort();
+    expected.sort();
+    assert_eq!(read, expected);
+    // Each once, though nothing is recorded.
+    assert!(out.contains("10 evaluated"), "{out}");
+}
+
+/// A probe and a record of one call: the same values; the record is not made twice, nor an argument evaluated.
+fn a_tracer_and_the_ring_get_the_same_call(scratch: &Scratch) {
+    let command = format!(
+        "{} run --quiet --filter trace -o both.silver -- \
+         bpftrace -e 'usdt:./shop:net_shop:order_at {{ @ = count(); }}' -c './shop 50'",
+        env!("CARGO_BIN_EXE_silverpoint")
+    );
+    let Some(out) = traced(scratch, &command) else { return };
+    assert!(out.contains("@: 50") && out.contains("100 evaluated"), "{out}");
+    let records = scratch.messages("both.silver");
+    let orders: Vec<&String> = records.iter().filter(|text| text.starts_with("order ")).collect();
+    assert_eq!((orders.len(), &**orders[8]), (50, "order 8 at 1.00"));
+    assert_eq!(records.iter().filter(|text| text.starts_with("shown ")).count(), 50);
+}
+
+fn perf_reads_the_values(scratch: &Scratch) {
+    if !is_installed("perf") {
+        return skipped!("perf is not installed (Debian: linux-perf)");
+    }
+    let script = "set -e
+        export HOME=\"$PWD\"
+        trap \"perf probe --quiet --del 'sdt_net_shop:*' || true\" EXIT
+        perf buildid-cache --add ./shop
+        perf list sdt
+        perf probe sdt_net_shop:numbers_small
+        perf record --quiet -e sdt_net_shop:numbers_small -o perf.data ./shop 40
+        perf script -i perf.data";
+    let Some(out) = traced(scratch, script) else { return };
+    assert!(out.contains("  sdt_net_shop:order_at "), "{out}");
+    assert_eq!(out.matches(" sdt_net_shop:numbers_small: ").count(), 40, "{out}");
+    // (Not all versions of perf show signs.)
+    assert!(out.contains(" arg2=239 ") && out.contains(" arg4=60039 arg5=0 arg6=120"), "{out}");
+}
