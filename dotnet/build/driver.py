@@ -150,6 +150,15 @@ def complete(places, project, by_path):
 def words_of(places, runtime, project):
     """The words that run a program on a runtime."""
     folder = places.out(project)
+    if runtime == at.EMULATED:
+        library = places.unpacked / "runtimes/linux-arm64/native" / places.native.name
+        if not library.exists():
+            raise at.Unavailable("Mono on AArch64: the package has no library for it, without a cross compiler (Debian: g++-aarch64-linux-gnu)")
+        copy = places.folder / "run" / runtime / project.name
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(folder, copy)
+        shutil.copy2(library, copy)
+        return at.emulated(places, copy, project.name)
     if project.uses_package and runtime in ("core31", "net8"):
         folder = portable(places, runtime, project)
     return at.command(places, runtime, folder, project.name)
@@ -253,10 +262,10 @@ def judged(name, output, status):
 def test(places, names):
     found = build(places)
     programs = [project for project in found if project.is_test]
-    unknown = set(names) - set(at.TITLES) - {project.name for project in programs} - {OF_BUILD}
+    unknown = set(names) - set(at.TITLES) - {at.EMULATED} - {project.name for project in programs} - {OF_BUILD}
     if unknown:
         raise Failed(f"neither a runtime nor a test program: {' '.join(sorted(unknown))}")
-    runtimes = [name for name in at.TITLES if name in names] or list(at.TITLES)
+    runtimes = [name for name in at.TITLES if name in names] or ([] if at.EMULATED in names else list(at.TITLES))
     programs = [project for project in programs if project.name in names] or ([] if OF_BUILD in names else programs)
     silverpoint = program_of_silverpoint(places)
     sums = [0, 0, 0]
@@ -271,9 +280,11 @@ def test(places, names):
             for runtime in ["net10"] if project.values["TargetFramework"] == "net10.0" else runtimes:
                 if runtime in runtimes:
                     begun.append((project, runtime, pool.submit(run_program, places, silverpoint, runtime, project)))
+            if project.uses_package and os.uname().machine == "x86_64" and (at.EMULATED in names or not set(names) & set(at.TITLES)):
+                begun.append((project, at.EMULATED, pool.submit(run_program, places, silverpoint, at.EMULATED, project)))
         for project, runtime, job in begun:
             output, numbers = job.result()
-            print(f"-- {project.name} on {at.TITLES[runtime]}\n{output.rstrip()}", flush=True)
+            print(f"-- {project.name} on {at.TITLES.get(runtime, 'Mono on AArch64')}\n{output.rstrip()}", flush=True)
             sums = [one + other for one, other in zip(sums, numbers)]
     return sums
 

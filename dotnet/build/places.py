@@ -7,6 +7,8 @@ from pathlib import Path
 
 from bundle import single_file
 
+# Runs what uses the package, by an emulator of user space.
+EMULATED = "mono-arm64"
 TITLES = {"mono": "Mono", "core31": ".NET Core 3.1", "net8": ".NET 8", "net10": ".NET 10"}
 
 
@@ -42,7 +44,7 @@ class Places:
         if (self.folder / name / ".pin").exists():
             return self.folder / name
         missing = self.folder / f"{name}.missing"
-        why = missing.read_text().strip() if missing.exists() else f"{title or TITLES[name]}: scripts/setup dotnet has not fetched it"
+        why = missing.read_text().strip() if missing.exists() else f"{title or TITLES.get(name, name)}: scripts/setup dotnet has not fetched it"
         raise Unavailable(why)
 
 
@@ -74,6 +76,20 @@ def command(places, runtime, folder, name):
         return [str(publish(places, folder, name))]
     host = places.require(runtime) / "dotnet"
     return [str(host), "exec", "--runtimeconfig", str(runtime_config(places, runtime)), str(program)]
+
+
+def emulated(places, folder, name):
+    """The words that run FOLDER/NAME.dll on Mono for AArch64. Assemblies are those of the machine's own Mono: they are the same."""
+    root = places.require(EMULATED, "Mono on AArch64")
+    if not Path("/usr/lib/mono/4.5/mscorlib.dll").exists():
+        raise Unavailable("Mono on AArch64: there is no /usr/lib/mono/4.5 (Debian: mono-runtime)")
+    # Mono's own native libraries are where it was unpacked.
+    settings = places.folder / "run" / EMULATED / "settings/mono"
+    settings.mkdir(parents=True, exist_ok=True)
+    (settings / "config").write_text((root / "etc/mono/config").read_text().replace("$mono_libdir", str(root / "usr/lib")))
+    variables = {"LD_LIBRARY_PATH": f"{root}/usr/lib:{root}/usr/lib/aarch64-linux-gnu:{root}/lib/aarch64-linux-gnu", "MONO_CFG_DIR": settings.parent, "MONO_PATH": "/usr/lib/mono/4.5"}
+    return ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu", *(word for variable, value in variables.items() for word in ("-E", f"{variable}={value}")),
+            str(root / "usr/bin/mono-sgen"), str(folder / f"{name}.dll")]
 
 
 def publish(places, folder, name):
