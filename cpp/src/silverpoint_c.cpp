@@ -216,12 +216,12 @@ static std::uint64_t record_probed_arguments(std::uint64_t head, const Site* sit
     const std::uint64_t began = is_span ? session.now() : 1;
     std::size_t size = 0;
     for (unsigned i = 0; i < count; ++i) size += arguments[i].size();
-    if (event != nullptr && event->is_wanted() && size <= kRecordMax) {
+    if (event != nullptr && event->is_wanted_by_any(false) && size <= kRecordMax) {
         Scratch scratch;
         if (char* const out = scratch.fit(scratch.begin(), size + 16)) {
             bool cut = false;
             put_all(out, arguments, count, kRecordMax, cut);
-            write_probe(*event, out, size, cut, __builtin_return_address(0));
+            write_probe(*event, false, out, size, cut, __builtin_return_address(0));
         }
     }
     std::uint64_t ticks = 0;

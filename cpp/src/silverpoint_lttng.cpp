@@ -26,6 +26,7 @@ class Registrar {
         void* const mapped = mremap(control, 0, size, MREMAP_MAYMOVE);
         if (mapped == MAP_FAILED) return;
         control_ = {static_cast<char*>(mapped), size};
+        asked_tracers.store(&control_.word(at::kProbesAsked), std::memory_order_release);
         has_session_.store(2, std::memory_order_release);
         futex_wake(&has_session_);
         if (!was_started_.exchange(true, std::memory_order_acq_rel)) begin();
@@ -106,11 +107,11 @@ class Registrar {
                 is_prefix = false;
                 continue;
             }
-            auto& published = control_.published(number);
-            if (published.load(std::memory_order_relaxed) == 0) {
+            SiteEvent* const made = events_[number];
+            if (made == nullptr || (made != failed() && !control_.has(number, &made->shared))) {
                 // The end of the process waits for one event, and then there is no other.
                 is_registering_.store(true);
-                if (!is_over_.load()) publish(number, published);
+                if (!is_over_.load()) publish(number);
                 is_registering_.store(false);
                 if (is_over_.load()) return;
             }
@@ -119,7 +120,7 @@ class Registrar {
     }
     static SiteEvent* failed() { return reinterpret_cast<SiteEvent*>(1); }
     // In a child that was forked meanwhile its thread goes on from here.
-    void publish(std::uint32_t number, std::atomic<std::uint64_t>& published) {
+    void publish(std::uint32_t number) {
         lock();
         if (events_[number] == nullptr) events_[number] = make(number);
         SiteEvent* const event = events_[number];
@@ -131,7 +132,7 @@ class Registrar {
             events_[number] = failed();
             return;
         }
-        published.store(reinterpret_cast<std::uintptr_t>(event), std::memory_order_release);
+        control_.publish(number, event->shared);
         join_async_span(number);
     }
     // Begin and end of an async span at one place know of each other, so that its end can be had alone.
@@ -248,6 +249,7 @@ class Registrar {
         is_registering_.store(false);
         if (is_admitted) return;
         // The child's own session comes with its first record.
+        asked_tracers.store(nullptr, std::memory_order_release);
         if (control_.base != nullptr) munmap(control_.base, control_.size);
         control_ = {};
         has_session_.store(0, std::memory_order_release);

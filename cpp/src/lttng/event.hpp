@@ -3,6 +3,7 @@
 
 #include <silverpoint/detail/probe_event.hpp>
 
+#include "../probes/description.hpp"
 #include "context.hpp"
 #include "fields.hpp"
 #include "payload.hpp"
@@ -148,7 +149,7 @@ struct Writing {
 
 // ProbeEvent::write.
 inline void write_event(const ProbeEvent* shared, const ProbeRecord* record) {
-    if (is_writing) return;
+    if (is_writing || !is_asked(kLttngProbe)) return;
     const Writing writing;
     const OpenScopes scopes(*record);
     const auto& event = *reinterpret_cast<const SiteEvent*>(shared);
@@ -189,7 +190,7 @@ inline SiteEvent* make_event(const char* provider, const char* name, std::string
     made->tracepoint.provider = provider;
     made->tracepoint.event = name;
     made->tracepoint.signature = made->signature;
-    made->shared = {0, &made->tracepoint.state, &write_event, nullptr};
+    made->shared = {0, &made->tracepoint.state, &write_event, nullptr, nullptr};
     return made;
 }
 

@@ -56,7 +56,7 @@ class FieldList {
             if (given.empty()) {
                 name.add("arg").number(number);
             } else {
-                add_name(name, given);
+                for (const char c : given) add_byte(name, c);
             }
             add(of, name);
         }
@@ -70,11 +70,13 @@ class FieldList {
 
   private:
     // Identifiers have letters, digits and underscores.
+    static void add_byte(Name& name, char c) {
+        const bool is_fit = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        name.add(is_fit ? &c : "_", 1);
+    }
+    // As it stands in a signature.
     static void add_name(Name& name, std::string_view text) {
-        unescape(text, [&name](char c) {
-            const bool is_fit = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-            name.add(is_fit ? &c : "_", 1);
-        });
+        unescape(text, [&name](char c) { add_byte(name, c); });
     }
     bool is_taken(std::string_view name) const {
         for (unsigned i = 0; i < count_; ++i)

@@ -4,7 +4,7 @@
 
 #include <atomic>
 #include <cstring>
-#include <silverpoint/detail/config.hpp>
+#include <silverpoint/detail/probe_event.hpp>
 #include <string_view>
 
 namespace silverpoint::probes {
@@ -47,6 +47,13 @@ struct Description {
         return (flags & kQuestionFlag) != 0 || (kind == Kind::kLog && text.empty() && signature.empty());
     }
 };
+
+// `probes_asked` of this process's session, or null: a tracer that is no longer asked for gets nothing.
+inline constinit std::atomic<const std::atomic<std::uint32_t>*> asked_tracers{nullptr};
+inline bool is_asked(std::uint32_t tracer) {
+    const auto* const asked = asked_tracers.load(std::memory_order_acquire);
+    return asked == nullptr || (asked->load(std::memory_order_relaxed) & tracer) != 0;
+}
 
 // What stands behind the name of an event of this kind.
 inline const char* ending_of(Kind kind) {
@@ -95,8 +102,22 @@ struct Control {
     bool is_complete(std::uint32_t number) const {
         return word(entry(number)).load(std::memory_order_acquire) == kStageComplete;
     }
-    // Where the event of an entry is published.
+    // Where the first event of an entry is published.
     std::atomic<std::uint64_t>& published(std::uint32_t number) const { return longword(entry(number) + 24); }
+    // Adds an event to those of an entry. Once for each session.
+    void publish(std::uint32_t number, ProbeEvent& event) const {
+        std::atomic<std::uint64_t>& first = published(number);
+        std::uint64_t next = first.load(std::memory_order_acquire);
+        do event.next = reinterpret_cast<const ProbeEvent*>(static_cast<std::uintptr_t>(next));
+        while (!first.compare_exchange_weak(next, reinterpret_cast<std::uintptr_t>(&event),
+                                            std::memory_order_acq_rel, std::memory_order_acquire));
+    }
+    bool has(std::uint32_t number, const ProbeEvent* event) const {
+        const std::uint64_t first = published(number).load(std::memory_order_acquire);
+        const auto* at = reinterpret_cast<const ProbeEvent*>(static_cast<std::uintptr_t>(first));
+        while (at != nullptr && at != event) at = at->next;
+        return at != nullptr;
+    }
     // Of an entry that is complete.
     Description description(std::uint32_t number) const {
         const std::uint64_t descs_at = get<std::uint64_t>(at::kDescsAt);

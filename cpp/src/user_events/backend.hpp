@@ -3,6 +3,7 @@
 
 #include <sys/uio.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace silverpoint::user_events {
@@ -17,6 +18,8 @@ struct Backend {
     void (*write)(std::uint32_t index, iovec* parts, int count);
     // What `open` opens, for messages.
     const char* name;
+    // Bytes of an event without the first part. What does not fit is cut.
+    std::size_t most;
 };
 
 }  // namespace silverpoint::user_events

@@ -19,9 +19,6 @@ namespace silverpoint::user_events {
 
 inline const Backend* backend = nullptr;
 
-// Of an event with everything. Lengths in it are of 16 bits.
-inline constexpr std::size_t kEventMost = 65535;
-
 struct [[gnu::packed]] Header {
     std::uint8_t flags = (sizeof(void*) == 8 ? 1 : 0) | 2 | 4;  // 64 bits, little-endian, has extensions
     std::uint8_t version = 0;
@@ -91,6 +88,7 @@ inline unsigned keyword_of(Kind kind) {
 
 // ProbeEvent::write.
 inline void write_event(const ProbeEvent* shared, const ProbeRecord* record) {
+    if (!is_asked(kUserEventsProbe)) return;
     const auto& event = *reinterpret_cast<const SiteEvent*>(shared);
     Output out;
     Input in(record->bytes, record->size);
@@ -140,10 +138,10 @@ struct Plan {
 // Null: there is no memory for it, or its metadata or fields have no room.
 inline SiteEvent* make_event(const Plan& plan, const Tracepoint* tracepoint) {
     const Metadata metadata(plan.name, plan.signature, plan.names);
-    constexpr std::size_t kHeads =
-        sizeof(std::uint32_t) + sizeof(Header) + sizeof(Activity) + sizeof(Extension);
+    constexpr std::size_t kHeads = sizeof(Header) + sizeof(Activity) + sizeof(Extension);
     const std::size_t fixed = kHeads + metadata.size_with_context() + metadata.least();
-    if (metadata.is_broken() || fixed > kEventMost) return nullptr;
+    if (metadata.is_broken() || fixed > backend->most || metadata.size_with_context() > kCountMost)
+        return nullptr;
     void* const memory = keep_memory(sizeof(SiteEvent));
     auto* const bytes = static_cast<char*>(keep_memory(metadata.size_with_context()));
     auto* const signature = static_cast<char*>(keep_memory(plan.signature.size() + 1));
@@ -151,13 +149,13 @@ inline SiteEvent* make_event(const Plan& plan, const Tracepoint* tracepoint) {
     std::memcpy(bytes, metadata.bytes(), metadata.size_with_context());
     if (!plan.signature.empty()) std::memcpy(signature, plan.signature.data(), plan.signature.size());
     auto* const event = ::new (memory) SiteEvent;
-    event->shared = {ProbeEvent::kMagic, &tracepoint->enabled, &write_event, nullptr};
+    event->shared = {ProbeEvent::kMagic, &tracepoint->enabled, &write_event, nullptr, nullptr};
     event->tracepoint = tracepoint;
     event->signature = {signature, plan.signature.size()};
     event->metadata = bytes;
     event->size = static_cast<std::uint16_t>(metadata.size());
     event->size_with_context = static_cast<std::uint16_t>(metadata.size_with_context());
-    event->room = kEventMost - fixed;
+    event->room = backend->most - fixed;
     event->opcode = plan.opcode;
     event->level = plan.level;
     event->activities = plan.activities;

@@ -7,20 +7,29 @@
 
 namespace silverpoint::user_events {
 
-// Text of a name: what ends a name or begins an attribute is replaced.
-template <std::size_t Most>
-void add_name(Text<Most>& name, std::string_view text, std::size_t most) {
-    bool is_cut = false;
-    unescape(text, [&](char c) {
-        const char safe = c == ';' ? ',' : (c >= 0 && c < ' ') || c == 0x7F ? '_' : c;
-        is_cut = is_cut || name.size() >= most;
-        if (!is_cut) name.add(&safe, 1);
-    });
-    if (is_cut) name.cut(utf8_prefix({name.c_str(), name.size()}));
-}
-
 using Name = Text<220>;
-inline constexpr std::size_t kNameMost = 180;
+
+// The name of a field, byte by byte. What ends a name or begins an attribute is replaced; a name that is too
+// long is cut.
+class NameWriter {
+  public:
+    explicit NameWriter(Name& name) : name_(name) {}
+    ~NameWriter() {
+        if (is_cut_) name_.cut(utf8_prefix({name_.c_str(), name_.size()}));
+    }
+    NameWriter(const NameWriter&) = delete;
+    NameWriter& operator=(const NameWriter&) = delete;
+    void operator()(char c) {
+        const char safe = c == ';' ? ',' : (c >= 0 && c < ' ') || c == 0x7F ? '_' : c;
+        is_cut_ = is_cut_ || name_.size() >= kMost;
+        if (!is_cut_) name_.add(&safe, 1);
+    }
+
+  private:
+    static constexpr std::size_t kMost = 180;
+    Name& name_;
+    bool is_cut_ = false;
+};
 
 class Metadata {
   public:
@@ -36,10 +45,12 @@ class Metadata {
             if (!names.empty())
                 names.remove_prefix(given.size() == names.size() ? given.size() : given.size() + 1);
             Name name;
-            if (given.empty())
+            if (given.empty()) {
                 name.add("arg").number(number);
-            else
-                add_name(name, given, kNameMost);
+            } else {
+                NameWriter writer(name);
+                for (const char c : given) writer(c);
+            }
             add(of, name, kDeepest, false);
         }
         size_ = out_.size();
@@ -112,10 +123,12 @@ class Metadata {
         structure_ = ++structures_;
         each_member(of, [&](std::string_view given, unsigned number) {
             Name member;
-            if (given.empty())
+            if (given.empty()) {
                 member.number(number);
-            else
-                add_name(member, given, kNameMost);
+            } else {
+                NameWriter writer(member);
+                unescape(given, [&writer](char c) { writer(c); });
+            }
             add(of, member, depth - 1, is_hex);
         });
         structure_ = outer;

@@ -36,18 +36,33 @@ pub struct Args {
     /// of the run, and wait until that is done
     #[arg(long, conflicts_with = "directives")]
     dump: bool,
-    /// A system tracer that tracepoints feed, too, or no longer: lttng=on, lttng=off. Sites follow at their next executions
+    /// A system tracer that tracepoints feed, too, or no longer: lttng=on, lttng=off, user_events=on, user_events=off. Sites follow at their next executions
     #[arg(long, value_name = "TRACER", value_parser = probe, conflicts_with = "dump")]
-    probe: Option<u32>,
+    probe: Option<Probe>,
 }
 
-/// Bits of the tracers that are to be fed.
-fn probe(text: &str) -> Result<u32, String> {
-    match text {
-        "lttng=on" => Ok(probes::LTTNG),
-        "lttng=off" => Ok(0),
-        _ => Err("expected lttng=on or lttng=off".to_owned()),
-    }
+/// Whether a tracer is to be fed.
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    bit: u32,
+    receiver: &'static str,
+    is_on: bool,
+}
+
+fn probe(text: &str) -> Result<Probe, String> {
+    let expected = || "expected lttng=on, lttng=off, user_events=on or user_events=off".to_owned();
+    let (name, switch) = text.split_once('=').ok_or_else(expected)?;
+    let (bit, receiver) = match name {
+        "lttng" => (probes::LTTNG, "LTTng is"),
+        "user_events" => (probes::USER_EVENTS, "user_events are"),
+        _ => return Err(expected()),
+    };
+    let is_on = match switch {
+        "on" => true,
+        "off" => false,
+        _ => return Err(expected()),
+    };
+    Ok(Probe { bit, receiver, is_on })
 }
 
 /// As [`store::directives`], with or without a + before them.
@@ -66,13 +81,15 @@ pub fn run(args: Args) -> Outcome {
             let session = place.open()?;
             let at = |error| Failed::from(place.failed(error));
             session.restore_abandoned_mode().map_err(at)?;
-            if let Some(probes) = args.probe {
-                session.ask_for_probes(probes).map_err(at)?;
+            if let Some(probe) = args.probe {
+                session.ask_for_probes(probe.bit, probe.is_on).map_err(at)?;
             }
             match (&args.directives, args.probe) {
                 (Some(text), _) => change(&place, &session, text)?,
-                (None, Some(0)) => format!("{}: LTTng is no longer fed", place.name),
-                (None, Some(_)) => format!("{}: LTTng is fed from the next executions on", place.name),
+                (None, Some(probe)) if probe.is_on => {
+                    format!("{}: {} fed from the next executions on", place.name, probe.receiver)
+                }
+                (None, Some(probe)) => format!("{}: {} no longer fed", place.name, probe.receiver),
                 (None, None) => format!("{}: {}", place.name, present(&session).map_err(at)?.escape_debug()),
             }
         };

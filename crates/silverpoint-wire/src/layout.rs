@@ -108,6 +108,8 @@ pub mod state {
 pub mod probes {
     /// LTTng-UST.
     pub const LTTNG: u32 = 1;
+    /// user_events of the kernel.
+    pub const USER_EVENTS: u32 = 2;
 }
 
 /// Clock sources (header field `clock_source`).

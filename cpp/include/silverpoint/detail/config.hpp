@@ -138,6 +138,9 @@ inline constexpr std::uint32_t kCut = 1u << 31;
 inline constexpr std::uint32_t kStageWriting = 1, kStageLocated = 2, kStageComplete = 3;
 inline constexpr std::size_t kSiteEntry = 32, kDescFixed = 48, kDescMax = 65536;
 
+// Bits of `probes_asked`: system tracers.
+inline constexpr std::uint32_t kLttngProbe = 1, kUserEventsProbe = 2;
+
 enum class Kind : std::uint8_t {
     kLog = 0,
     kStream = 1,

@@ -1,4 +1,5 @@
-// System tracers that get an event from a tracepoint itself, beside or instead of its record (LTTng-UST).
+// System tracers that get an event from a tracepoint itself, beside or instead of its record: LTTng-UST, and
+// user_events of the kernel.
 //
 //   state byte: kProbedBit ─▶ Site::is_wanted_otherwise ─┬─ a tracer wants it: no head ─▶ record_probed
 //                                                        └─ none does: as the directives say
@@ -15,13 +16,14 @@
 #include <pthread.h>
 
 #include <csignal>
+#include <iterator>
 
 #include "probe_event.hpp"
 #include "process.hpp"
 
 SP_DETAIL_BEGIN
 
-// The event of an entry; null: there is none, or not yet.
+// The first event of an entry; null: there is none, or not yet.
 SP_DETAIL_HOT const ProbeEvent* probe_event(std::uint32_t entry) {
     if (entry >= session.sites_cap) return nullptr;
     const std::uint64_t at = session.longword(session.sites_at + std::size_t{entry} * kSiteEntry + 24)
@@ -44,40 +46,68 @@ SP_DETAIL_COLD void wake_probes() {
                                                                                const pthread_attr_t*,
                                                                                void* (*)(void*), void*);
 
-// 1: the library is loaded, or loading it was tried.
+// A library that makes events of sites for a tracer.
+struct ProbeLibrary {
+    std::uint32_t bit;
+    const char* asked;     // in SILVERPOINT_PROBES
+    const char* receiver;  // in messages
+    const char* variable;  // names its file
+    const char* file;
+    const char* function;
+};
+inline constexpr ProbeLibrary kProbeLibraries[] = {
+    {kLttngProbe, "lttng", "LTTng", "SILVERPOINT_LTTNG_LIBRARY", "libsilverpoint_lttng.so.0",
+     "silverpoint_start_lttng"},
+    {kUserEventsProbe, "user_events", "the kernel", "SILVERPOINT_USER_EVENTS_LIBRARY",
+     "libsilverpoint_user_events.so.0", "silverpoint_start_user_events"}};
+
+// Bits of the tracers whose library is loaded, or was tried to load.
 inline constinit Word probes_begun{0};
 
-// Loads the library that makes events of sites, and gives it the session. In a forked child it is loaded.
+// The library's function; null, and a message, if it cannot be loaded.
+SP_DETAIL_COLD StartProbes load_probes(const ProbeLibrary& of) {
+    const char* const named = environment(of.variable);
+    const char* const name = named != nullptr && *named != 0 ? named : of.file;
+    const char* why = "the program is linked statically";
+    if (&weak_dlopen != nullptr && &weak_dlsym != nullptr && &weak_dlerror != nullptr) {
+        void* const library = weak_dlopen(name, RTLD_NOW | RTLD_LOCAL);
+        if (library != nullptr) {
+            if (void* const found = weak_dlsym(library, of.function))
+                return reinterpret_cast<StartProbes>(found);
+        }
+        why = weak_dlerror();
+    }
+    Text<600> line;
+    if (why == nullptr) why = name;
+    // A long path leaves room for the advice.
+    line.add("SILVERPOINT_PROBES=").add(of.asked).add(": ").add(of.receiver).add(" gets no events: ");
+    line.add(why, strnlen(why, 400)).add("; install ").add(of.file, std::strlen(of.file) - 5);
+    line.add(", or name its file in ").add(of.variable);
+    warn(line.c_str());
+    return nullptr;
+}
+
+// Loads the libraries of the tracers that are asked for, and gives them the session. In a forked child they
+// are loaded.
 inline void start_probes() {
     const SystemGuard guard;
-    probes_begun.store(1, std::memory_order_relaxed);
-    static constinit std::atomic<StartProbes> known{nullptr};
+    const std::uint32_t asked = probes_wanted();
+    probes_begun.fetch_or(asked, std::memory_order_relaxed);
+    static constinit std::atomic<StartProbes> known[std::size(kProbeLibraries)] = {};
     // A forked child does not report it again.
-    static constinit std::atomic<bool> has_failed{false};
-    if (has_failed.load(std::memory_order_relaxed)) return;
-    StartProbes start = known.load(std::memory_order_acquire);
-    if (start == nullptr) {
-        const char* const named = environment("SILVERPOINT_LTTNG_LIBRARY");
-        const char* const name = named != nullptr && *named != 0 ? named : "libsilverpoint_lttng.so.0";
-        const char* why = "the program is linked statically";
-        if (&weak_dlopen != nullptr && &weak_dlsym != nullptr && &weak_dlerror != nullptr) {
-            void* const library = weak_dlopen(name, RTLD_NOW | RTLD_LOCAL);
-            if (library != nullptr)
-                start = reinterpret_cast<StartProbes>(weak_dlsym(library, "silverpoint_start_lttng"));
-            why = start == nullptr ? weak_dlerror() : "";
-        }
+    static constinit std::atomic<std::uint32_t> failed{0};
+    for (std::size_t i = 0; i < std::size(kProbeLibraries); ++i) {
+        const std::uint32_t bit = kProbeLibraries[i].bit;
+        if ((asked & bit) == 0 || (failed.load(std::memory_order_relaxed) & bit) != 0) continue;
+        StartProbes start = known[i].load(std::memory_order_acquire);
+        if (start == nullptr) start = load_probes(kProbeLibraries[i]);
         if (start == nullptr) {
-            has_failed.store(true, std::memory_order_relaxed);
-            Text<600> line;
-            if (why == nullptr) why = name;
-            // A long path leaves room for the advice.
-            line.add("SILVERPOINT_PROBES=lttng: LTTng gets no events: ").add(why, strnlen(why, 400));
-            line.add("; install libsilverpoint_lttng, or name its file in SILVERPOINT_LTTNG_LIBRARY");
-            return warn(line.c_str());
+            failed.fetch_or(bit, std::memory_order_relaxed);
+            continue;
         }
-        known.store(start, std::memory_order_release);
+        known[i].store(start, std::memory_order_release);
+        start(session.control, session.control_size);
     }
-    start(session.control, session.control_size);
 }
 
 // Whether no signal is blocked. So this is no signal handler, except one that blocks not even its own.
@@ -93,11 +123,9 @@ SP_DETAIL_COLD bool blocks_no_signal() {
 // from a signal handler, where no thread can be started. Not in a plug-in, which may be unloaded meanwhile.
 SP_DETAIL_COLD void begin_probes_in_thread() {
     const SystemGuard guard;
-    if (!probes_wanted() || !session.is_of_executable || &weak_pthread_create == nullptr ||
-        !blocks_no_signal())
-        return;
-    std::uint32_t none = 0;
-    if (!probes_begun.compare_exchange_strong(none, 1, std::memory_order_acq_rel)) return;
+    if (!session.is_of_executable || &weak_pthread_create == nullptr || !blocks_no_signal()) return;
+    const std::uint32_t asked = probes_wanted();
+    if ((asked & ~probes_begun.fetch_or(asked, std::memory_order_acq_rel)) == 0) return;
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -109,11 +137,11 @@ SP_DETAIL_COLD void begin_probes_in_thread() {
     if (weak_pthread_create(&thread, nullptr, body, nullptr) == 0)
         pthread_detach(thread);
     else
-        warn("LTTng gets no events: no thread could be started");
+        warn("system tracers get no events: no thread could be started");
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 inline void begin_probes() {
-    if (probes_begun.load(std::memory_order_relaxed) == 0) [[unlikely]]
+    if ((probes_wanted() & ~probes_begun.load(std::memory_order_relaxed)) != 0) [[unlikely]]
         begin_probes_in_thread();
 }
 

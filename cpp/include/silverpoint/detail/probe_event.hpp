@@ -30,11 +30,23 @@ struct ProbeEvent {
     // Of a span: its end, with the duration in ns (u64). Of the begin of an async span: its end, once that is
     // known. Else null.
     const ProbeEvent* end;
+    // The site's event of another tracer, or null.
+    const ProbeEvent* next;
 
     bool is_wanted() const { return __atomic_load_n(state, __ATOMIC_RELAXED) != 0; }
-    bool is_any_wanted() const {
-        const ProbeEvent* const last = __atomic_load_n(&end, __ATOMIC_ACQUIRE);
-        return is_wanted() || (last != nullptr && last->is_wanted());
+    // Calls `use` with each tracer's event, or that of its end, if the tracer wants it.
+    template <class Use>
+    void each_wanted(bool is_end, const Use& use) const {
+        for (const ProbeEvent* event = this; event != nullptr; event = event->next) {
+            const ProbeEvent* const found = is_end ? __atomic_load_n(&event->end, __ATOMIC_ACQUIRE) : event;
+            if (found != nullptr && found->is_wanted()) use(*found);
+        }
+    }
+    // Whether any tracer wants it.
+    bool is_wanted_by_any(bool is_end) const {
+        bool is_any = false;
+        each_wanted(is_end, [&is_any](const ProbeEvent&) { is_any = true; });
+        return is_any;
     }
 };
 

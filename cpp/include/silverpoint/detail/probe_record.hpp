@@ -8,9 +8,10 @@ SP_DETAIL_BEGIN
 // What a span holds instead of its ticks if a tracer may want its end; the second: there is a record, too.
 inline constexpr std::uint64_t kProbedSpan = std::uint64_t{1} << 63, kRecordedSpan = std::uint64_t{1} << 62;
 
-// Writes an event, with the fields of the scopes that are open in this thread.
-SP_DETAIL_COLD void write_probe(const ProbeEvent& event, const char* bytes, std::size_t size, bool is_cut,
-                                void* caller) {
+// Writes the event of each tracer that wants it, or that of its end. It has the fields of the scopes that are
+// open in this thread.
+SP_DETAIL_COLD void write_probe(const ProbeEvent& event, bool is_end, const char* bytes, std::size_t size,
+                                bool is_cut, void* caller) {
     const SystemGuard guard;
     ProbeRecord record{reinterpret_cast<const unsigned char*>(bytes), size, nullptr, 0, caller, is_cut};
     Lane* const lane = tls_lane;
@@ -22,7 +23,7 @@ SP_DETAIL_COLD void write_probe(const ProbeEvent& event, const char* bytes, std:
             record.context_size = contexts.size();
         }
     }
-    event.write(&event, &record);
+    event.each_wanted(is_end, [&record](const ProbeEvent& wanted) { wanted.write(&wanted, &record); });
 }
 
 // (Not cold: that would be compiled for size, and copy byte by byte.)
@@ -34,11 +35,11 @@ template <class... Ts>
     std::uint64_t began = is_span ? session.now() : 1;
     const std::size_t size = Fields<Ts...>::size(args...);
     // Before the record, which may have to wait for room.
-    if (event != nullptr && event->is_wanted() && size <= kRecordMax) {
+    if (event != nullptr && event->is_wanted_by_any(false) && size <= kRecordMax) {
         Scratch scratch;
         if (char* const out = scratch.fit(scratch.begin(), size)) {
             Fields<Ts...>::put(out, args...);
-            write_probe(*event, out, size, (head & kTruncated) != 0, __builtin_return_address(0));
+            write_probe(*event, false, out, size, (head & kTruncated) != 0, __builtin_return_address(0));
         }
     }
     std::uint64_t ticks = 0;
@@ -91,9 +92,9 @@ SP_DETAIL_COLD void end_probed_span(Site& site, std::uint64_t held, std::uint64_
     const ProbeEvent* const event = session.is_ready() || ensure_session()
                                         ? probe_event(site.entry.load(std::memory_order_relaxed))
                                         : nullptr;
-    if (event != nullptr && event->end != nullptr && event->end->is_wanted()) {
+    if (event != nullptr && event->is_wanted_by_any(true)) {
         const std::uint64_t ns = ns_of_ticks(duration);
-        write_probe(*event->end, reinterpret_cast<const char*>(&ns), sizeof ns, false,
+        write_probe(*event, true, reinterpret_cast<const char*>(&ns), sizeof ns, false,
                     __builtin_return_address(0));
     }
     if ((held & kRecordedSpan) != 0)

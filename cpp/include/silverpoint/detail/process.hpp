@@ -221,7 +221,8 @@ SP_DETAIL_COLD bool make_or_replace_session() {
         return false;
     }
     const auto ask_probes = [&settings] {
-        if (settings.lttng) session.word(at::kProbesAsked).fetch_or(kLttngProbe, std::memory_order_seq_cst);
+        if (settings.probes != 0)
+            session.word(at::kProbesAsked).fetch_or(settings.probes, std::memory_order_seq_cst);
     };
     if (join_session()) {
         ask_probes();
@@ -280,7 +281,7 @@ SP_DETAIL_COLD bool ensure_session() {
             session.was_ready = session.was_ready || done;
             session.state.store(done ? Session::kReady : Session::kOff, std::memory_order_release);
             alive.store(Session::kWhole, std::memory_order_release);
-            if (done && probes_wanted()) start_probes();
+            if (done && probes_wanted() != 0) start_probes();
             return done;
         }
         if (maker == self) return false;

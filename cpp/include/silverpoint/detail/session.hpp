@@ -75,9 +75,10 @@ struct Session {
 
 inline constinit Session session;
 
-// Whether the session, which is there, asks for a system tracer (probe.hpp): LTTng.
-inline constexpr std::uint32_t kLttngProbe = 1;
-inline bool probes_wanted() { return session.word(at::kProbesAsked).load(std::memory_order_seq_cst) != 0; }
+// The system tracers that the session, which is there, asks for (probe.hpp), as bits.
+inline std::uint32_t probes_wanted() {
+    return session.word(at::kProbesAsked).load(std::memory_order_seq_cst);
+}
 // So do the state bytes of its sites.
 inline constexpr std::uint8_t kProbedBit = 2;
 

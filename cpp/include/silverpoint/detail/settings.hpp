@@ -16,8 +16,8 @@ struct Settings {
     bool expected = false;
     bool off = false;
     bool privileged = false;
-    bool kept = false;  // for a logger that may start
-    bool lttng = false;
+    bool kept = false;         // for a logger that may start
+    std::uint32_t probes = 0;  // system tracers, as bits
     const char* filter = "";
     Policy policy[6] = {};
     std::uint32_t block_max_ms = 1000;
@@ -118,11 +118,13 @@ SP_DETAIL_COLD void parse_probes(std::string_view text, Settings& settings) {
         const auto comma = text.find(',');
         const auto name = trim(part(text, 0, comma));
         if (name == "lttng") {
-            settings.lttng = true;
+            settings.probes |= kLttngProbe;
+        } else if (name == "user_events") {
+            settings.probes |= kUserEventsProbe;
         } else if (!name.empty()) {
             Text<400> line;
             line.add("SILVERPOINT_PROBES: '").add(name.data(), name.size() < 100 ? name.size() : 100);
-            warn(line.add("' is ignored: expected lttng").c_str());
+            warn(line.add("' is ignored: expected lttng or user_events").c_str());
         }
         if (comma == std::string_view::npos) return;
         text = part(text, comma + 1);

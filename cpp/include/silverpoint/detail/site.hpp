@@ -348,7 +348,7 @@ SP_DETAIL_COLD void evaluate(const Site& site, std::uint32_t entry) {
     for (int i = 0; i < 100; ++i) {
         const std::uint32_t before = generation.load(std::memory_order_seq_cst);
         const bool on = decide_now(site);
-        const std::uint8_t probed = probes_wanted() ? kProbedBit : 0;
+        const std::uint8_t probed = probes_wanted() != 0 ? kProbedBit : 0;
         state.store(static_cast<std::uint8_t>(probed | (on ? 1 : 0)), std::memory_order_seq_cst);
         if (generation.load(std::memory_order_seq_cst) == before) return;
     }
@@ -377,7 +377,8 @@ inline bool Site::records() const {
     is_probed.store(true, std::memory_order_release);
     const std::uint64_t known = whole.load(std::memory_order_acquire);
     const ProbeEvent* const event = probe_event(entry.load(std::memory_order_relaxed));
-    const bool is_wanted = event != nullptr ? event->is_any_wanted() : known == 0;
+    const bool is_wanted =
+        event != nullptr ? event->is_wanted_by_any(false) || event->is_wanted_by_any(true) : known == 0;
     const std::uint64_t now = is_on && !is_wanted ? known : 0;
     if (head.load(std::memory_order_relaxed) != now) head.store(now, std::memory_order_release);
     return is_on || is_wanted;
@@ -429,7 +430,7 @@ SP_DETAIL_COLD bool Site::complete(Kind kind, std::string_view names, std::strin
         const std::uint64_t made = std::uint64_t{at + kFirstSite} << 32 | size;
         whole.store(made, std::memory_order_release);
         if (!is_probed.load(std::memory_order_acquire)) head.store(made, std::memory_order_release);
-        if (probes_wanted()) wake_probes();
+        if (probes_wanted() != 0) wake_probes();
     };
     SiteEntry& known = site_entry(number);
     std::uint32_t none = 0;

@@ -50,9 +50,9 @@ pub struct Args {
     /// What a program does when its ring is full: block, block=forever, drop or overwrite; also by level (block,debug=drop)
     #[arg(long, value_name = "POLICY", value_parser = policy::parse)]
     policy: Option<String>,
-    /// A system tracer that tracepoints feed, too, beside the trace file
-    #[arg(long, value_name = "TRACER")]
-    probe: Option<Probe>,
+    /// System tracers that tracepoints feed, too, beside the trace file; several are separated by commas
+    #[arg(long, value_name = "TRACER", value_delimiter = ',')]
+    probe: Vec<Probe>,
     /// Show the records as text on standard error as they come
     #[arg(long)]
     echo: bool,
@@ -73,20 +73,36 @@ pub struct Args {
 enum Probe {
     /// LTTng-UST
     Lttng,
+    /// The kernel's user_events: perf and ftrace
+    #[value(name = "user_events")]
+    UserEvents,
 }
 
 impl Probe {
-    /// What a frontend needs to know. Its library may lie beside this program, where the dynamic linker does not search.
-    fn environment(self) -> Vec<(&'static str, OsString)> {
-        const LIBRARY: &str = "SILVERPOINT_LTTNG_LIBRARY";
-        let Probe::Lttng = self;
-        let mut environment = vec![("SILVERPOINT_PROBES", OsString::from("lttng"))];
-        let beside = std::env::current_exe().ok().and_then(|program| {
-            let path = program.parent()?.parent()?.join("lib/libsilverpoint_lttng.so.0");
-            path.is_file().then_some(path)
-        });
-        if let (Some(path), None) = (beside, std::env::var_os(LIBRARY)) {
-            environment.push((LIBRARY, path.into_os_string()));
+    /// Its name in `SILVERPOINT_PROBES`, and the variable that names its library.
+    fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Probe::Lttng => ("lttng", "SILVERPOINT_LTTNG_LIBRARY"),
+            Probe::UserEvents => ("user_events", "SILVERPOINT_USER_EVENTS_LIBRARY"),
+        }
+    }
+
+    /// What a frontend needs to know. A library may lie beside this program, where the dynamic linker does not search.
+    fn environment(all: &[Probe]) -> Vec<(&'static str, OsString)> {
+        let names: Vec<&str> = all.iter().map(|probe| probe.names().0).collect();
+        let mut environment = Vec::new();
+        if !all.is_empty() {
+            environment.push(("SILVERPOINT_PROBES", OsString::from(names.join(","))));
+        }
+        for probe in all {
+            let (name, variable) = probe.names();
+            let beside = std::env::current_exe().ok().and_then(|program| {
+                let path = program.parent()?.parent()?.join(format!("lib/libsilverpoint_{name}.so.0"));
+                path.is_file().then_some(path)
+            });
+            if let (Some(path), None) = (beside, std::env::var_os(variable)) {
+                environment.push((variable, path.into_os_string()));
+            }
         }
         environment
     }
@@ -126,7 +142,7 @@ pub fn run(args: Args) -> Outcome {
         ("SILVERPOINT_COLLECTOR", OsString::from("1")),
     ];
     environment.extend(args.policy.as_ref().map(|policy| ("SILVERPOINT_POLICY", OsString::from(policy))));
-    environment.extend(args.probe.into_iter().flat_map(Probe::environment));
+    environment.extend(Probe::environment(&args.probe));
     let ended = supervise::command(&args.command, &environment, &mut signals);
     signals.end_on_request();
     let (finished, said) = keeper.finish();

@@ -315,7 +315,10 @@ fn what_is_missing_is_one_message() {
         let ended = end(&mut command);
         assert_eq!(ended.code(), Some(0), "{ended:?}");
         let lines: Vec<&str> = ended.err.lines().collect();
-        assert_eq!(lines[0], "silverpoint: SILVERPOINT_PROBES: 'dtrace' is ignored: expected lttng");
+        assert_eq!(
+            lines[0],
+            "silverpoint: SILVERPOINT_PROBES: 'dtrace' is ignored: expected lttng or user_events"
+        );
         assert!(
             lines[1].contains("LTTng gets no events: ./nowhere.so")
                 && lines[1].contains("SILVERPOINT_LTTNG_LIBRARY"),

@@ -1,5 +1,6 @@
 //! Events for the kernel's user_events, of tracepoints in C++, C and Rust. A decoder that knows nothing of Silverpoint reads their bytes.
 
+mod fed;
 mod generate;
 mod judge;
 
@@ -20,7 +21,7 @@ fn root() -> PathBuf {
 }
 
 /// Compiles a source of this test's folder.
-fn built(name: &str, options: &str) -> PathBuf {
+fn built(name: &str, source: &str, options: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("user_events");
     std::fs::create_dir_all(&folder).unwrap();
     let (path, fresh) = (folder.join(name), folder.join(format!("{name}.{}", std::process::id())));
@@ -29,7 +30,7 @@ fn built(name: &str, options: &str) -> PathBuf {
     command.args(options.split(' '));
     command.arg(format!("-I{}", root().join("cpp/src").display()));
     command.arg(format!("-I{}", root().join("cpp/include").display()));
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/it/user_events/{name}.cpp"));
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/it/user_events/{source}"));
     let ended = end(command.arg(file).arg("-o").arg(&fresh));
     assert_eq!(ended.code(), Some(0), "{}", ended.err);
     std::fs::rename(fresh, &path).unwrap();
@@ -79,15 +80,12 @@ fn bytes_of(hex: &str) -> Vec<u8> {
 /// The event of each, and that of the end of a span; `None`: it has none.
 fn events_of(cases: &[Case]) -> Vec<[Option<Decoded>; 2]> {
     static ENCODE: OnceLock<PathBuf> = OnceLock::new();
-    let program = ENCODE.get_or_init(|| built("encode", "-O1 -fsanitize=undefined -fno-sanitize-recover"));
+    let program = ENCODE
+        .get_or_init(|| built("encode", "encode.cpp", "-O1 -fsanitize=undefined -fno-sanitize-recover"));
     let mut lines = String::new();
     for case in cases {
-        // As in a description: each name is escaped, and ends with a line.
-        let mut names = String::new();
-        for name in &case.names {
-            silverpoint_wire::signature::escape_name(name, &mut names);
-            names.push('\n');
-        }
+        // As in a description.
+        let names: String = case.names.iter().map(|name| format!("{name}\n")).collect();
         let parts: [&[u8]; 8] = [
             &[case.kind as u8, case.level as u8],
             case.category.as_bytes(),
@@ -164,10 +162,9 @@ fn every_generated_value_is_as_in_json() {
         types.iter().for_each(|of| source.value(of, &mut arguments));
         let mut case = Case::new(types.iter().map(ToString::to_string).collect::<String>(), arguments);
         if source.below(2) == 0 {
-            let names = ["id", "", "a;b", "\u{fc}\u{1F600}", "id", "id_present", "id_label", "tab\there"];
-            // A name that is empty is the argument's number.
+            let names =
+                ["id", "i % 100", "%41;b", "\u{fc}\u{1F600}", "id", "id_present", "id_label", "tab\there"];
             case.names = types.iter().map(|_| names[source.below(names.len())].to_owned()).collect();
-            case.names.iter_mut().filter(|name| name.is_empty()).for_each(|name| *name = "none".to_owned());
         }
         cases.push(case);
     }
@@ -330,7 +327,8 @@ fn what_is_too_long_is_cut_and_marked() {
     let kept = value(4, 0);
     assert!(hex(&numbers).starts_with(kept.as_str().unwrap()) && kept.as_str().unwrap().len() > 2 * 65_300);
     // The first takes the room but for a part of a character; the others are there.
-    assert_eq!((value(6, 1), value(6, 2), value(6, 3)), (json!([]), json!([]), seven));
+    assert_eq!((value(6, 1), value(6, 3)), (json!([]), seven));
+    assert!(value(6, 2) == json!([]) || value(6, 2) == json!([""]));
     assert!("end".starts_with(value(6, 4).as_str().unwrap()));
     assert_ne!(value(6, 4), "end");
     assert_eq!(value(7, 0).as_array().unwrap().len(), 65_400);

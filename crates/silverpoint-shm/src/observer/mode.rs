@@ -84,10 +84,12 @@ impl ObservedSession {
         Ok(on)
     }
 
-    /// Asks the process to feed these system tracers (bits of [`silverpoint_wire::layout::probes`]) and no others. It follows at the next
-    /// executions of its tracepoints.
-    pub fn ask_for_probes(&self, probes: u32) -> Result<(), ObserveError> {
+    /// Asks the process to feed these system tracers, too (bits of [`silverpoint_wire::layout::probes`]), or no longer. It follows at the
+    /// next executions of its tracepoints.
+    pub fn ask_for_probes(&self, probes: u32, is_on: bool) -> Result<(), ObserveError> {
         let controller = self.controller()?;
+        let before = read_u32(&self.control, CONTROL, at::PROBES_ASKED as u64)?;
+        let probes = if is_on { before | probes } else { before & !probes };
         self.put(at::PROBES_ASKED, &probes.to_le_bytes())?;
         // With another generation: a site that is being registered evaluates again.
         let text = self.directives()?;

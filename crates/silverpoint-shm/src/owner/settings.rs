@@ -104,11 +104,12 @@ fn probes(names: &[u8]) -> u32 {
     for name in names.split(|byte| *byte == b',').map(<[u8]>::trim_ascii) {
         match name {
             b"lttng" => found |= at::probes::LTTNG,
+            b"user_events" => found |= at::probes::USER_EVENTS,
             b"" => {}
             _ => sys::warn(&[
                 b"SILVERPOINT_PROBES: '",
                 &name[..name.len().min(100)],
-                b"' is ignored: expected lttng",
+                b"' is ignored: expected lttng or user_events",
             ]),
         }
     }

@@ -11,7 +11,7 @@
 use std::ffi::{CStr, c_void};
 use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, Ordering};
 
 use rustix::thread::futex;
 
@@ -27,6 +27,14 @@ struct ProbeEvent {
     state: *const AtomicI32,
     write: Option<unsafe extern "C" fn(*const Self, *const ProbeRecord)>,
     end: AtomicPtr<Self>,
+    next: AtomicPtr<Self>,
+}
+
+impl ProbeEvent {
+    fn is_wanted(&self) -> bool {
+        // SAFETY: an event's state lies in the memory of the process for ever.
+        unsafe { (*self.state).load(Ordering::Relaxed) != 0 }
+    }
 }
 
 /// What an event is written from.
@@ -46,51 +54,92 @@ const MAGIC: u64 = 0x3145_424F_5250_5053;
 /// The function of a library: it gets the mapped control file of the session.
 type Start = unsafe extern "C" fn(*mut u8, usize);
 
-const LIBRARY: &CStr = c"libsilverpoint_lttng.so.0";
-const START: &CStr = c"silverpoint_start_lttng";
+/// A library that makes events of sites for a tracer.
+struct Library {
+    bit: u32,
+    /// In `SILVERPOINT_PROBES`.
+    asked: &'static str,
+    /// In messages.
+    receiver: &'static str,
+    /// Names its file.
+    variable: &'static CStr,
+    file: &'static CStr,
+    function: &'static CStr,
+}
+
+const LIBRARIES: [Library; 2] = [
+    Library {
+        bit: at::probes::LTTNG,
+        asked: "lttng",
+        receiver: "LTTng",
+        variable: c"SILVERPOINT_LTTNG_LIBRARY",
+        file: c"libsilverpoint_lttng.so.0",
+        function: c"silverpoint_start_lttng",
+    },
+    Library {
+        bit: at::probes::USER_EVENTS,
+        asked: "user_events",
+        receiver: "the kernel",
+        variable: c"SILVERPOINT_USER_EVENTS_LIBRARY",
+        file: c"libsilverpoint_user_events.so.0",
+        function: c"silverpoint_start_user_events",
+    },
+];
 /// Bytes of the linker's message; a long path leaves room for the advice.
 const WHY_MAX: usize = 400;
 
-/// A tracer's event of a site.
+/// The tracers' events of a site, or of its end.
 #[derive(Clone, Copy)]
-pub struct Event(&'static ProbeEvent);
+pub struct Event {
+    first: &'static ProbeEvent,
+    is_end: bool,
+}
 
-// SAFETY: what it refers to is not changed any more, but for the state, which is atomic.
+// SAFETY: what it refers to is not changed any more, but for the state and the links, which are atomic.
 unsafe impl Send for Event {}
 // SAFETY: as above; `write` may be called by several threads at once.
 unsafe impl Sync for Event {}
 
 impl Event {
-    /// Whether a tracer wants it now. One load.
-    pub fn is_wanted(self) -> bool {
-        // SAFETY: an event's state lies in the memory of the process for ever.
-        unsafe { (*self.0.state).load(Ordering::Relaxed) != 0 }
-    }
-
-    /// The event of the end of a span, whose one argument is the duration in ns (code `L`), or of an async span.
-    pub fn end(self) -> Option<Self> {
+    fn wanted(self) -> impl Iterator<Item = &'static ProbeEvent> {
         // SAFETY: null, or an event that lies there for ever.
-        unsafe { self.0.end.load(Ordering::Acquire).as_ref() }.map(Self)
+        let follow = |link: &AtomicPtr<ProbeEvent>| unsafe { link.load(Ordering::Acquire).as_ref() };
+        let all = std::iter::successors(Some(self.first), move |event| follow(&event.next));
+        let meant =
+            move |event: &'static ProbeEvent| if self.is_end { follow(&event.end) } else { Some(event) };
+        all.filter_map(meant).filter(|event| event.is_wanted())
     }
 
-    /// Writes it, with the fields of the scopes that are open in this thread. `arguments`: as in a record of the site; `is_cut`: a value of them is cut; `caller`: an
-    /// address in the program.
+    /// Whether a tracer wants it now. One load for each tracer.
+    pub fn is_wanted(self) -> bool {
+        self.wanted().next().is_some()
+    }
+
+    /// The events of the end of a span, whose one argument is the duration in ns (code `L`), or of an async span.
+    pub fn end(self) -> Option<Self> {
+        Some(Self { is_end: true, ..self })
+    }
+
+    /// Writes it for each tracer that wants it, with the fields of the scopes that are open in this thread.
+    /// `arguments`: as in a record of the site; `is_cut`: a value of them is cut; `caller`: an address in the program.
     pub fn write(self, arguments: &[u8], is_cut: bool, caller: *const ()) {
         let _errno = ErrnoGuard::new();
-        if let Some(write) = self.0.write {
-            context::with_pairs(|context| {
-                let record = ProbeRecord {
-                    arguments: arguments.as_ptr(),
-                    size: arguments.len(),
-                    context: context.as_ptr(),
-                    context_size: context.len(),
-                    caller: caller.cast(),
-                    is_cut,
-                };
-                // SAFETY: the bytes are read only until it returns.
-                unsafe { write(self.0, &raw const record) };
-            });
-        }
+        context::with_pairs(|context| {
+            let record = ProbeRecord {
+                arguments: arguments.as_ptr(),
+                size: arguments.len(),
+                context: context.as_ptr(),
+                context_size: context.len(),
+                caller: caller.cast(),
+                is_cut,
+            };
+            for event in self.wanted() {
+                if let Some(write) = event.write {
+                    // SAFETY: the bytes are read only until it returns.
+                    unsafe { write(event, &raw const record) };
+                }
+            }
+        });
     }
 }
 
@@ -121,7 +170,7 @@ pub fn traced(id: u32) -> Traced {
     if entry >= session.layout.sites_cap {
         return nothing;
     }
-    if !BEGUN.load(Ordering::Relaxed) {
+    if asked(session) & !BEGUN.load(Ordering::Relaxed) != 0 {
         begin(session);
     }
     // SAFETY: ids come from entries of the table, which are backed with their states since. The address was
@@ -131,7 +180,10 @@ pub fn traced(id: u32) -> Traced {
         let place = session.layout.sites_at as usize + entry as usize * at::site_entry::SIZE;
         let address = session.control.part(place).u64(at::site_entry::PROBE).load(Ordering::Acquire);
         let event = (address as *const ProbeEvent).as_ref().filter(|event| event.magic == MAGIC);
-        Traced { event: event.map(Event), is_on: state.load(Ordering::Relaxed) & at::state::RING != 0 }
+        Traced {
+            event: event.map(|first| Event { first, is_end: false }),
+            is_on: state.load(Ordering::Relaxed) & at::state::RING != 0,
+        }
     }
 }
 
@@ -175,8 +227,8 @@ pub(super) fn wake(session: &Session) {
     }
 }
 
-/// The library is loaded, or loading it was tried.
-static BEGUN: AtomicBool = AtomicBool::new(false);
+/// Bits of the tracers whose library is loaded, or was tried to load.
+static BEGUN: AtomicU32 = AtomicU32::new(0);
 
 /// As [`start`] when a program that runs is asked to feed a tracer: by a thread, since loading takes long. Not
 /// from a signal handler, where no thread can be started. Not in a plug-in, which may be unloaded meanwhile.
@@ -188,11 +240,11 @@ fn begin(session: &Session) {
         }
         null_mut()
     }
-    if asked(session) == 0
-        || !local::IS_OF_EXECUTABLE.load(Ordering::Relaxed)
-        || !signal_mask::is_empty()
-        || BEGUN.swap(true, Ordering::Relaxed)
-    {
+    if !local::IS_OF_EXECUTABLE.load(Ordering::Relaxed) || !signal_mask::is_empty() {
+        return;
+    }
+    let asked = asked(session);
+    if asked & !BEGUN.fetch_or(asked, Ordering::AcqRel) == 0 {
         return;
     }
     let started = signal_mask::with_all_blocked(|| {
@@ -204,44 +256,51 @@ fn begin(session: &Session) {
         }
     });
     if !started {
-        sys::warn(&[b"LTTng gets no events: no thread could be started"]);
+        sys::warn(&[b"system tracers get no events: no thread could be started"]);
     }
 }
 
-/// Loads the library that makes events of sites, if one is asked for, and gives it the session. In a forked
-/// child it is loaded.
+/// Loads the libraries of the tracers that are asked for, and gives them the session. In a forked child they
+/// are loaded.
 pub(super) fn start(session: &Session) {
-    static KNOWN: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
-    // A forked child does not report it again.
-    static HAS_FAILED: AtomicBool = AtomicBool::new(false);
-    if asked(session) & at::probes::LTTNG == 0 || HAS_FAILED.load(Ordering::Relaxed) {
+    static KNOWN: [AtomicPtr<c_void>; LIBRARIES.len()] =
+        [const { AtomicPtr::new(null_mut()) }; LIBRARIES.len()];
+    // Bits. A forked child does not report it again.
+    static FAILED: AtomicU32 = AtomicU32::new(0);
+    let asked = asked(session);
+    if asked == 0 {
         return;
     }
-    BEGUN.store(true, Ordering::Relaxed);
-    let mut function = KNOWN.load(Ordering::Acquire);
-    if function.is_null() {
-        function = load();
-        if function.is_null() {
-            HAS_FAILED.store(true, Ordering::Relaxed);
-            return;
+    BEGUN.fetch_or(asked, Ordering::Relaxed);
+    for (library, known) in LIBRARIES.iter().zip(&KNOWN) {
+        if asked & library.bit & !FAILED.load(Ordering::Relaxed) == 0 {
+            continue;
         }
-        KNOWN.store(function, Ordering::Release);
-    }
-    // SAFETY: the library's function of this name has this type. It maps the file again for itself.
-    unsafe {
-        let start = std::mem::transmute::<*mut c_void, Start>(function);
-        start(session.control.address(), session.layout.control_size as usize);
+        let mut function = known.load(Ordering::Acquire);
+        if function.is_null() {
+            function = load(library);
+            if function.is_null() {
+                FAILED.fetch_or(library.bit, Ordering::Relaxed);
+                continue;
+            }
+            known.store(function, Ordering::Release);
+        }
+        // SAFETY: the library's function of this name has this type. It maps the file again for itself.
+        unsafe {
+            let start = std::mem::transmute::<*mut c_void, Start>(function);
+            start(session.control.address(), session.layout.control_size as usize);
+        }
     }
 }
 
 /// The library's function; null, and one message, where it is missing.
-fn load() -> *mut c_void {
-    let named = sys::environment_text(c"SILVERPOINT_LTTNG_LIBRARY").filter(|name| !name.is_empty());
-    let name = named.unwrap_or(LIBRARY);
+fn load(library: &Library) -> *mut c_void {
+    let named = sys::environment_text(library.variable).filter(|name| !name.is_empty());
+    let name = named.unwrap_or(library.file);
     // SAFETY: both are texts that end with zero; the library's constructors do nothing.
     let function = unsafe {
-        let library = libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
-        if library.is_null() { library } else { libc::dlsym(library, START.as_ptr()) }
+        let opened = libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
+        if opened.is_null() { opened } else { libc::dlsym(opened, library.function.as_ptr()) }
     };
     if function.is_null() {
         // SAFETY: null, or a text that stays until this thread asks the linker for something else.
@@ -249,11 +308,18 @@ fn load() -> *mut c_void {
             let why = libc::dlerror();
             if why.is_null() { name } else { CStr::from_ptr(why) }
         };
-        let why = why.to_bytes();
+        let (why, file) = (why.to_bytes(), library.file.to_bytes());
         sys::warn(&[
-            b"SILVERPOINT_PROBES=lttng: LTTng gets no events: ",
+            b"SILVERPOINT_PROBES=",
+            library.asked.as_bytes(),
+            b": ",
+            library.receiver.as_bytes(),
+            b" gets no events: ",
             &why[..why.len().min(WHY_MAX)],
-            b"; install libsilverpoint_lttng, or name its file in SILVERPOINT_LTTNG_LIBRARY",
+            b"; install ",
+            file.strip_suffix(b".so.0").unwrap_or(file),
+            b", or name its file in ",
+            library.variable.to_bytes(),
         ]);
     }
     function

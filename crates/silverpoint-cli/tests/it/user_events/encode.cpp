@@ -27,7 +27,7 @@ static const Backend kept{[] { return 0; },
                               for (int i = 1; i < count; ++i)
                                   last.append(static_cast<const char*>(parts[i].iov_base), parts[i].iov_len);
                           },
-                          "memory"};
+                          "memory", 65535};
 
 static std::string bytes_of(const std::string& hex) {
     std::string bytes;

@@ -31,7 +31,7 @@ pub fn decode(declaration: &str, event: &[u8]) -> Decoded {
         .strip_suffix(" u8 eventheader_flags;u8 version;u16 id;u16 tag;u8 opcode;u8 level")
         .unwrap_or_else(|| panic!("{declaration}"));
     assert!(name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'), "{name}");
-    assert!(event.len() + 4 <= 65_535, "{}", event.len());
+    assert!(event.len() <= 65_535, "{}", event.len());
     let mut context = EventHeaderEnumeratorContext::new();
     let mut items = context.enumerate_with_name_and_data(name, event, u32::MAX).expect("an event");
     let info = items.event_info();
@@ -285,7 +285,10 @@ pub fn expected(signature: &str, names: &[&str], arguments: &[u8]) -> Vec<Value>
     let (labels, numbers) = (json(false), json(true));
     let mut fields = Fields::default();
     for (number, of) in types.iter().enumerate() {
-        let name = names.get(number).map_or_else(|| format!("arg{number}"), |name| fit(name));
+        let name = names
+            .get(number)
+            .filter(|name| !name.is_empty())
+            .map_or_else(|| format!("arg{number}"), |name| fit(name));
         let given = Given { labels: &labels[number], numbers: &numbers[number] };
         fields.add(&name, of, Some(given), 7, false);
     }

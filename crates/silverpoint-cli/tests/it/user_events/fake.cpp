@@ -1,0 +1,62 @@
+// The library with a backend that appends what the kernel would get to the file EVENTS names, as one write:
+// u32 kind (0 tracepoint, 1 event, 2 how many sites have an event), u32 index or count, u32 size, bytes.
+// Tracepoints are enabled, but for those whose name has the text DISABLED.
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include <user_events/registrar.hpp>
+
+using namespace silverpoint::user_events;
+
+// As the library of another tracer: its function, and the variable that names its file.
+#ifndef START
+#    define START silverpoint_start_user_events
+#    define VARIABLE "EVENTS"
+#endif
+
+static int file = -1;
+
+static void put(std::uint32_t kind, std::uint32_t index, iovec* parts, int count) {
+    std::uint32_t head[3] = {kind, index, 0};
+    for (int i = 1; i < count; ++i) head[2] += static_cast<std::uint32_t>(parts[i].iov_len);
+    parts[0] = {head, sizeof head};
+    if (writev(file, parts, count) != static_cast<ssize_t>(sizeof head + head[2])) abort();
+}
+
+static constinit std::uint32_t tracepoints = 0;
+static constexpr Backend appending{
+    [] {
+        const char* const path = getenv(VARIABLE);
+        file = path == nullptr ? -1 : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        return file < 0 ? errno : 0;
+    },
+    [](const char* declaration, int* enabled, std::uint32_t* index) {
+        const char* const disabled = getenv("DISABLED");
+        *index = tracepoints++;
+        *enabled = disabled == nullptr || strstr(declaration, disabled) == nullptr;
+        iovec parts[2] = {{}, {const_cast<char*>(declaration), strlen(declaration)}};
+        put(0, *index, parts, 2);
+        return 0;
+    },
+    [](std::uint32_t index, iovec* parts, int count) { put(1, index, parts, count); }, VARIABLE, 8184};
+
+static constinit Registrar registrar(appending);
+
+// Tells how many sites have an event, whenever that changes.
+static void* watch(void* of) {
+    const Control control{static_cast<char*>(of), 0};
+    for (std::uint32_t last = 0;; usleep(1000)) {
+        std::uint32_t now = 0;
+        for (std::uint32_t number = 0; number < control.count(); ++number)
+            if (control.is_complete(number) && control.published(number).load() != 0) ++now;
+        iovec parts[1] = {};
+        if (now != last && file >= 0) put(2, last = now, parts, 1);
+    }
+}
+
+extern "C" [[gnu::visibility("default")]] void START(char* control, std::size_t size) {
+    registrar.start(control, size);
+    pthread_t thread;
+    if (pthread_create(&thread, nullptr, watch, mremap(control, 0, size, MREMAP_MAYMOVE)) != 0) abort();
+    pthread_detach(thread);
+}

@@ -1,0 +1,411 @@
+//! Programs that feed user_events: each field of each event is compared with the ring's record of the same call.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::sync::OnceLock;
+
+use serde_json::{Value, json};
+use silverpoint_formats::tracefile::{Trace, What};
+
+use super::judge::{Decoded, decode, expected, numbered, same};
+use super::{built, root};
+use crate::harness::{Ended, Scratch, end, example};
+
+const SILVERPOINT: &str = env!("CARGO_BIN_EXE_silverpoint");
+
+/// The library with a file in the place of the kernel.
+fn library() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| built("fake", "fake.cpp", LIBRARY))
+}
+
+const LIBRARY: &str = "-O2 -fPIC -shared -fno-exceptions -fno-rtti";
+
+/// What the file has, in this order.
+enum Entry {
+    Declaration(u32, String),
+    Event(u32, Vec<u8>),
+    /// How many sites have an event.
+    Sites(u32),
+}
+
+fn entries(file: &Path) -> Vec<Entry> {
+    let bytes = std::fs::read(file).unwrap_or_default();
+    let mut rest = &bytes[..];
+    let mut found = Vec::new();
+    // The last one may be incomplete while the program runs.
+    while rest.len() >= 12 {
+        let word = |at: usize| u32::from_le_bytes(rest[at..at + 4].try_into().unwrap());
+        let (kind, index, size) = (word(0), word(4), word(8) as usize);
+        let Some(body) = rest.get(12..12 + size) else { break };
+        found.push(match kind {
+            0 => Entry::Declaration(index, String::from_utf8(body.to_vec()).unwrap()),
+            1 => Entry::Event(index, body.to_vec()),
+            2 => Entry::Sites(index),
+            other => panic!("{other}"),
+        });
+        rest = &rest[12 + size..];
+    }
+    found
+}
+
+fn events(file: &Path) -> Vec<Decoded> {
+    let mut declarations: Vec<String> = Vec::new();
+    let mut found = Vec::new();
+    for entry in entries(file) {
+        match entry {
+            Entry::Declaration(index, text) => {
+                // Each is there once: sites share it.
+                assert_eq!(index as usize, declarations.len());
+                assert!(!declarations.contains(&text), "{text} twice");
+                declarations.push(text);
+            }
+            Entry::Event(index, bytes) => found.push(decode(&declarations[index as usize], &bytes)),
+            Entry::Sites(_) => {}
+        }
+    }
+    found
+}
+
+/// A record as an event: name, opcode, level, fields; of an end its duration is not known.
+struct Wanted {
+    name: String,
+    opcode: u8,
+    level: u8,
+    fields: Option<Vec<Value>>,
+}
+
+fn wanted(trace: &Path) -> (Vec<Wanted>, BTreeSet<usize>) {
+    let trace = Trace::open(&[trace.to_owned()]).unwrap();
+    let (mut found, mut sites) = (Vec::new(), BTreeSet::new());
+    let level = |level: u8| [5, 5, 4, 3, 2, 1][usize::from(level)];
+    let mut events = trace.events();
+    while let Some(event) = events.next() {
+        match event.what {
+            What::Record { site, site_number, args, .. } => {
+                sites.insert(site_number);
+                let of = &site.description;
+                let names: Vec<&str> = of.argument_names().collect();
+                let mut fields = expected(&of.signature, &names, args);
+                if let Some(context) = event.context {
+                    fields.push(json!(["context", "json?", numbered(context.json())]));
+                }
+                let (ending, opcode) = match of.kind as u8 {
+                    3 => ("_entry", 1),
+                    6 => ("_begin", 1),
+                    7 => ("_end", 2),
+                    9 => ("_begin", 0),
+                    10 => ("_step", 0),
+                    11 => ("_end", 0),
+                    _ => ("", 0),
+                };
+                let name = format!("{}{ending}", of.template);
+                found.push(Wanted { name, opcode, level: level(of.level as u8), fields: Some(fields) });
+            }
+            What::SpanEnd { site, .. } => {
+                let of = &site.unwrap().description;
+                let name = format!("{}_exit", of.template);
+                found.push(Wanted { name, opcode: 2, level: level(of.level as u8), fields: None });
+            }
+            _ => {}
+        }
+    }
+    (found, sites)
+}
+
+fn judge(found: &[Decoded], records: &[Wanted]) {
+    let names = |names: Vec<&str>| names.join(" ");
+    assert_eq!(
+        names(found.iter().map(|event| &*event.name).collect()),
+        names(records.iter().map(|record| &*record.name).collect())
+    );
+    let mut open = Vec::new();
+    for (event, record) in found.iter().zip(records) {
+        assert_eq!((event.opcode, event.level, event.tag), (record.opcode, record.level, 0), "{event:?}");
+        match &record.fields {
+            Some(fields) => {
+                let (found, wanted) = (Value::from(event.fields.clone()), Value::from(fields.clone()));
+                assert!(same(&found, &wanted), "{}\n  found {found}\n wanted {wanted}", event.name);
+            }
+            None => {
+                let duration = event.fields[0][2].as_str().unwrap()[1..].parse::<u64>().unwrap();
+                assert!(event.fields.len() == 1 && event.fields[0][0] == "duration_ns");
+                assert!(duration > 0 && duration < 3_600_000_000_000, "{duration}");
+            }
+        }
+        match event.opcode {
+            1 => open.push(event.activity.expect("an id")),
+            // What ends has begun: these programs nest their spans.
+            2 => assert!(open.contains(&event.activity.expect("an id")), "{event:?}"),
+            _ => {}
+        }
+    }
+}
+
+/// Starts a program with a ring and these tracers; it goes on at `go`.
+fn start(scratch: &Scratch, probes: &str, words: &[&OsStr], trace: &str) -> Child {
+    let mut command = scratch
+        .command(SILVERPOINT, ["run", "--quiet", "--probe", probes, "--filter", "trace", "-o", trace, "--"]);
+    command
+        .args(words)
+        .env("SILVERPOINT_USER_EVENTS_LIBRARY", library())
+        .env("EVENTS", scratch.path("events"));
+    command.stdin(Stdio::piped()).spawn().unwrap()
+}
+
+/// Lets the program go on, once `sites` of its sites have an event.
+fn go(scratch: &Scratch, mut child: Child, sites: usize) {
+    let file = scratch.path("events");
+    scratch.wait("an event of each site", || {
+        let last = entries(&file).into_iter().rev().find_map(|entry| match entry {
+            Entry::Sites(count) => Some(count as usize),
+            _ => None,
+        });
+        last.unwrap_or(0) >= sites
+    });
+    child.stdin.take().unwrap().write_all(b"\n").unwrap();
+    assert!(child.wait().unwrap().success());
+}
+
+/// What a program records when it runs once, and how many sites have.
+fn once(scratch: &Scratch, program: &Path, more: &[&OsStr]) -> (usize, usize) {
+    let mut command =
+        scratch.command(SILVERPOINT, ["run", "--quiet", "--filter", "trace", "-o", "before.silver", "--"]);
+    let mut child = command.arg(program).arg("0").args(more).stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"\n").unwrap();
+    assert!(child.wait().unwrap().success());
+    let (records, sites) = wanted(&scratch.path("before.silver"));
+    (records.len(), sites.len())
+}
+
+fn every_field_is_as_in_the_ring(program: &Path, more: &[&OsStr], count: usize) {
+    let scratch = Scratch::new();
+    let (records, sites) = once(&scratch, program, more);
+    let words: Vec<&OsStr> =
+        [program.as_os_str(), OsStr::new("100")].into_iter().chain(more.iter().copied()).collect();
+    let child = start(&scratch, "user_events", &words, "all.silver");
+    go(&scratch, child, sites);
+    let (all, _) = wanted(&scratch.path("all.silver"));
+    assert_eq!((all.len(), records * 100), (records * 101, count));
+    // The first execution makes the events known. Some of it may be events already.
+    let found = events(&scratch.path("events"));
+    let early = found.len().saturating_sub(all.len() - records);
+    let first: Vec<&str> = all[..records].iter().map(|record| &*record.name).collect();
+    assert!(early <= records && found[..early].iter().all(|event| first.contains(&&*event.name)), "{early}");
+    judge(&found[early..], &all[records..]);
+}
+
+fn source(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/lttng").join(name).to_str().unwrap().to_owned()
+}
+
+/// The programs of LTTng's tests.
+fn compiled(scratch: &Scratch, compiler: &str, words: &[&str]) -> PathBuf {
+    let path = scratch.path("program");
+    let mut command = scratch.command(compiler, words);
+    command.arg(format!("-I{}", root().join("cpp/include").display()));
+    let ended = end(command.arg("-o").arg(&path).arg("-pthread"));
+    assert_eq!(ended.code(), Some(0), "{}", ended.err);
+    path
+}
+
+fn shop(scratch: &Scratch) -> PathBuf {
+    compiled(scratch, "g++", &["-std=c++20", "-O1", &source("shop.cpp")])
+}
+
+#[test]
+fn every_field_in_cpp_is_as_in_the_ring() {
+    let scratch = Scratch::new();
+    every_field_is_as_in_the_ring(&shop(&scratch), &[], 1100);
+}
+
+#[test]
+fn every_field_in_c_is_as_in_the_ring() {
+    let scratch = Scratch::new();
+    let mut objects = Vec::new();
+    for name in ["silverpoint_c", "context_c"] {
+        let file = root().join(format!("cpp/src/{name}.cpp"));
+        let words = ["-std=c++20", "-O2", "-fno-exceptions", "-fno-rtti", "-c", file.to_str().unwrap()];
+        let object = scratch.path(&format!("{name}.o"));
+        std::fs::rename(compiled(&scratch, "g++", &words), &object).unwrap();
+        objects.push(object.to_str().unwrap().to_owned());
+    }
+    let program = compiled(&scratch, "gcc", &["-O2", &source("shop.c"), &objects[0], &objects[1]]);
+    every_field_is_as_in_the_ring(&program, &[], 500);
+}
+
+#[test]
+fn every_field_in_rust_is_as_in_the_ring() {
+    every_field_is_as_in_the_ring(&example("shop"), &[], 2000);
+}
+
+/// Two tracers of one program, of which the second is a copy under LTTng's name: both get each event until one is no longer asked for.
+#[test]
+fn two_tracers_get_each_event() {
+    let scratch = Scratch::new();
+    let options = format!("{LIBRARY} -DSTART=silverpoint_start_lttng -DVARIABLE=\"OTHER\"");
+    let other = built("other", "fake.cpp", &options);
+    let events_of = |name: &str| events(&scratch.path(name));
+    for (number, program) in [shop(&scratch), example("shop")].iter().enumerate() {
+        let [one, two] = ["one", "two"].map(|name| format!("{name}{number}"));
+        let mut command = scratch.command(program, ["ticks"]);
+        command.env("SILVERPOINT_PROBES", "user_events,lttng").env("SILVERPOINT_LTTNG_LIBRARY", &other);
+        command.env("SILVERPOINT_USER_EVENTS_LIBRARY", library());
+        command.env("EVENTS", scratch.path(&one)).env("OTHER", scratch.path(&two));
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let mut lines = BufReader::new(output).lines();
+        let mut tick = || {
+            input.write_all(b"\n").unwrap();
+            assert_eq!(lines.next().unwrap().unwrap(), "done");
+        };
+        let counts = || (events_of(&one).len(), events_of(&two).len());
+        scratch.wait("the first event of each", || {
+            tick();
+            counts().0 > 0 && counts().1 > 0
+        });
+        let before = counts();
+        (0..5).for_each(|_| tick());
+        assert_eq!(counts(), (before.0 + 5, before.1 + 5));
+        // The copy asks whether user_events are asked for, too: LTTng's own bit keeps the tracepoint awake.
+        let pid = child.id().to_string();
+        let switch = |to: &str| assert_eq!(scratch.run(["ctl", &pid, "--probe", to]).code(), Some(0));
+        switch("user_events=off");
+        (0..5).for_each(|_| tick());
+        assert_eq!(counts(), (before.0 + 5, before.1 + 5));
+        switch("user_events=on");
+        (0..5).for_each(|_| tick());
+        assert_eq!(counts(), (before.0 + 10, before.1 + 10));
+        drop(input);
+        assert!(child.wait().unwrap().success());
+    }
+}
+
+/// The kernel enables tracepoints, so providers and levels, one by one.
+#[test]
+fn only_what_is_enabled_is_written_and_no_ring_is_needed() {
+    let scratch = Scratch::new();
+    let program = shop(&scratch);
+    let (_, sites) = once(&scratch, &program, &[]);
+    let mut command = scratch.command(&program, ["3"]);
+    command.env("SILVERPOINT_PROBES", "user_events").env("SILVERPOINT_USER_EVENTS_LIBRARY", library());
+    command.env("EVENTS", scratch.path("events")).env("DISABLED", "K2 ");
+    let child = command.stdin(Stdio::piped()).spawn().unwrap();
+    go(&scratch, child, sites);
+    let found = events(&scratch.path("events"));
+    assert!(found.iter().all(|event| event.keyword == 1 && event.provider == "shop"));
+    let names: Vec<&str> = found.iter().map(|event| &*event.name).collect();
+    let each =
+        ["order {} at {:.2f} of {}", "stream {} {} {}", "numbers", "values", "items", "depth", "within"];
+    assert_eq!(names, each.repeat(3));
+}
+
+/// The library as it is installed.
+fn real(scratch: &Scratch) -> PathBuf {
+    let real = scratch.path("real.so");
+    let file = root().join("cpp/src/silverpoint_user_events.cpp");
+    let options =
+        ["-std=c++20", "-O2", "-fPIC", "-shared", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden"];
+    let words: Vec<&str> = options.into_iter().chain([file.to_str().unwrap()]).collect();
+    std::fs::rename(compiled(scratch, "g++", &words), &real).unwrap();
+    real
+}
+
+fn said(ended: &Ended) -> Vec<&str> {
+    ended.err.lines().collect()
+}
+
+/// One message, and the program runs as ever.
+#[test]
+fn what_is_missing_is_one_message() {
+    let scratch = Scratch::new();
+    let real = real(&scratch);
+    for program in [shop(&scratch), example("shop")] {
+        let run = |library: &Path| {
+            let mut command = scratch.command("sh", ["-c", "echo | $0 0"]);
+            command.arg(&program).env("SILVERPOINT_PROBES", "user_events");
+            let ended = end(command.env("SILVERPOINT_USER_EVENTS_LIBRARY", library));
+            assert_eq!(ended.code(), Some(0), "{ended:?}");
+            ended
+        };
+        let ended = run(Path::new("./nowhere.so"));
+        let begin = "silverpoint: SILVERPOINT_PROBES=user_events: the kernel gets no events: ";
+        let line = said(&ended)[0].strip_prefix(begin).unwrap_or_else(|| panic!("{ended:?}"));
+        assert!(line.starts_with("./nowhere.so"), "{line}");
+        assert!(
+            line.ends_with(
+                "; install libsilverpoint_user_events, or name its file in SILVERPOINT_USER_EVENTS_LIBRARY"
+            ),
+            "{line}"
+        );
+        assert_eq!(said(&ended).len(), 1, "{ended:?}");
+        let has_kernel = ["", "/debug"]
+            .iter()
+            .any(|of| Path::new(&format!("/sys/kernel{of}/tracing/user_events_data")).exists());
+        let ended = run(&real);
+        if has_kernel {
+            continue;
+        }
+        assert_eq!(
+            said(&ended),
+            [format!(
+                "{begin}/sys/kernel/tracing/user_events_data: there is no such file: the kernel lacks CONFIG_USER_EVENTS, or tracefs is not mounted; `silverpoint doctor` says what to do"
+            )]
+        );
+    }
+}
+
+/// The real library, and a kernel that a preloaded library stands for: its side of the registration and of the write.
+#[test]
+fn the_kernel_gets_what_its_header_says() {
+    let scratch = Scratch::new();
+    let kernel = scratch.path("kernel.so");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/user_events/kernel.c");
+    let words = ["-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", file.to_str().unwrap()];
+    std::fs::rename(compiled(&scratch, "gcc", &words), &kernel).unwrap();
+    let real = real(&scratch);
+    let program = shop(&scratch);
+    let events = scratch.path("events");
+    let mut command = scratch.command(&program, ["ticks"]);
+    command.env("SILVERPOINT_PROBES", "user_events").env("SILVERPOINT_USER_EVENTS_LIBRARY", &real);
+    command.env("LD_PRELOAD", &kernel).env("EVENTS", &events);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut lines = BufReader::new(output).lines();
+    let mut tick = || {
+        input.write_all(b"\n").unwrap();
+        assert_eq!(lines.next().unwrap().unwrap(), "done");
+    };
+    let written = || {
+        let bytes = std::fs::read(&events).unwrap_or_default();
+        let (mut rest, mut found) = (&bytes[..], Vec::new());
+        while let Some((size, more)) = rest.split_first_chunk::<4>() {
+            let (event, more) = more.split_at(u32::from_le_bytes(*size) as usize);
+            found.push(event.to_vec());
+            rest = more;
+        }
+        found
+    };
+    scratch.wait("the first event", || {
+        tick();
+        !written().is_empty()
+    });
+    let before = written().len();
+    (0..10).for_each(|_| tick());
+    drop(input);
+    assert!(child.wait().unwrap().success());
+    let all = written();
+    assert_eq!(all.len(), before + 10);
+    let names = std::fs::read_to_string(scratch.path("events.names")).unwrap();
+    let (index, name) = names.trim_end().split_once(' ').unwrap();
+    assert_eq!(index, "1000");
+    for event in all {
+        let (number, event) = event.split_first_chunk::<4>().unwrap();
+        assert_eq!(u32::from_le_bytes(*number), 1000);
+        let event = decode(name, event);
+        assert_eq!((&*event.name, &*event.provider, event.fields.len()), ("tick", "shop", 0));
+    }
+}
