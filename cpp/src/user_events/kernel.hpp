@@ -61,7 +61,7 @@ inline int add(const char* declaration, int* enabled, std::uint32_t* index) {
     return 0;
 }
 
-// The kernel answers EBADF when nobody listens any more, which needs nothing done.
+// The kernel answers EBADF when the tracepoint is off again: the event is not wanted.
 inline void write(std::uint32_t index, iovec* parts, int count) {
     if (!is_ours()) return;
     parts[0] = {&index, sizeof index};

@@ -74,7 +74,7 @@ class Registrar {
         Text<600> line;
         line.add("SILVERPOINT_PROBES=user_events: the kernel gets no events: ").add(backend_.name).add(": ");
         if (error == ENOENT)
-            line.add("there is no such file: the kernel lacks CONFIG_USER_EVENTS, or tracefs is not mounted");
+            line.add("there is no such file (CONFIG_USER_EVENTS, tracefs)");
         else if (error == EACCES || error == EPERM)
             line.add("this user may not write to it");
         else

@@ -1,6 +1,8 @@
-// The library with a backend that appends what the kernel would get to the file EVENTS names, as one write:
-// u32 kind (0 tracepoint, 1 event, 2 how many sites have an event), u32 index or count, u32 size, bytes.
-// Tracepoints are enabled, but for those whose name has the text DISABLED.
+// The library with a backend that appends to a file what the kernel would get.
+//
+// Each entry is one write: u32 kind, u32 index or count, u32 size, bytes. Kinds are 0 for a tracepoint, 1 for
+// an event, and 2 for how many sites have an event. All tracepoints are enabled, except those whose
+// declaration has the text DISABLED.
 #include <fcntl.h>
 #include <stdlib.h>
 

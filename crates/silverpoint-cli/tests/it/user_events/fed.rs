@@ -242,7 +242,7 @@ fn every_field_in_rust_is_as_in_the_ring() {
     every_field_is_as_in_the_ring(&example("shop"), &[], 2000);
 }
 
-/// Two tracers of one program, of which the second is a copy under LTTng's name: both get each event until one is no longer asked for.
+/// Two tracers of one program get each event. The second is a copy of the first under LTTng's name.
 #[test]
 fn two_tracers_get_each_event() {
     let scratch = Scratch::new();
@@ -352,7 +352,7 @@ fn what_is_missing_is_one_message() {
         assert_eq!(
             said(&ended),
             [format!(
-                "{begin}/sys/kernel/tracing/user_events_data: there is no such file: the kernel lacks CONFIG_USER_EVENTS, or tracefs is not mounted; `silverpoint doctor` says what to do"
+                "{begin}/sys/kernel/tracing/user_events_data: there is no such file (CONFIG_USER_EVENTS, tracefs); `silverpoint doctor` says what to do"
             )]
         );
     }
