@@ -131,6 +131,10 @@ namespace Silverpoint
         public static TracepointDescription FlowEnd(string category, string name, Level level = Level.Debug, [CallerFilePath] string file = "", [CallerLineNumber] int line = 0, [CallerMemberName] string function = "") =>
             new TracepointDescription(Kind.FlowEnd, category, level, name, file, line, function);
 
+        /// <summary>Says that the thing with the id of the second argument came from the one with the id of the first.</summary>
+        public static TracepointDescription Link(string category, Level level = Level.Debug, [CallerFilePath] string file = "", [CallerLineNumber] int line = 0, [CallerMemberName] string function = "") =>
+            new TracepointDescription(Kind.Link, category, level, "link", file, line, function);
+
         /// <summary>A number that no other call in this session gives; never 0.</summary>
         public static ulong NewId() => Native.IsThere ? Native.spn_new_id() : 1;
     }

@@ -177,28 +177,40 @@ static partial class Programs
         string text = "order 12345 filled";
         // The listener's lines are free of garbage, too.
         var listener = new SilverpointTraceListener();
-        Func<long> round = () =>
+        PrintGarbage(i =>
         {
-            long before = GC.GetAllocatedBytes();
-            for (int i = 0; i < 10000; ++i)
-            {
-                three.Record(i, 1.5, text);
-                times.Record(now, 12.50m, Colour.Green);
-                listener.WriteLine(text);
-                listener.TraceEvent(null, "app", System.Diagnostics.TraceEventType.Warning, 0, text);
-            }
-            return GC.GetAllocatedBytes() - before;
-        };
-        round();
-        Console.WriteLine(round() + " bytes");
+            three.Record(i, 1.5, text);
+            times.Record(now, 12.50m, Colour.Green);
+            listener.WriteLine(text);
+            listener.TraceEvent(null, "app", System.Diagnostics.TraceEventType.Warning, 0, text);
+            listener.TraceEvent(null, "app", System.Diagnostics.TraceEventType.Warning, 7, text);
+        });
         return 0;
     }
 
-    // Of this thread: Mono and the reference assemblies lack it.
-    static class GC
+    // What an action allocates after its first 10,000 turns. A runtime may not count the bytes of a thread: then collections are
+    // counted, of so many turns that the smallest objects would fill the youngest generation.
+    static void PrintGarbage(Action<int> action)
     {
-        static readonly Func<long> own = (Func<long>)Delegate.CreateDelegate(typeof(Func<long>), typeof(System.GC).GetMethod("GetAllocatedBytesForCurrentThread"));
-        public static long GetAllocatedBytes() => own();
+        var method = typeof(GC).GetMethod("GetAllocatedBytesForCurrentThread");
+        var bytes = method == null ? null : (Func<long>)Delegate.CreateDelegate(typeof(Func<long>), method);
+        int calls = bytes == null ? 1000000 : 10000;
+        for (int i = 0; i < 10000; ++i) action(i);
+        long before = bytes == null ? GC.CollectionCount(0) : bytes();
+        for (int i = 0; i < calls; ++i) action(i);
+        long after = bytes == null ? GC.CollectionCount(0) : bytes();
+        Console.Write(after - before + (bytes == null ? " collections\n" : " bytes\n"));
+    }
+
+    public static int Unhandled(string[] arguments)
+    {
+        UnhandledExceptions.Record();
+        line.Record("before");
+        var thread = new Thread(() => throw new InvalidOperationException("nobody catches this"));
+        thread.Start();
+        thread.Join();
+        Thread.Sleep(Timeout.Infinite);
+        return 0;
     }
 
     public static int Aborted(string[] arguments)

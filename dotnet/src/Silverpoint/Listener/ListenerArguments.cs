@@ -57,6 +57,11 @@ namespace Silverpoint
         internal string Stack;
         internal object Operations;
 
+        internal const int MostParts = 32;
+
+        // What there is, as a number below MostParts.
+        internal int Parts => (HasData ? 1 : 0) | (Id.HasValue ? 2 : 0) | (Related.HasValue ? 4 : 0) | (Operations != null ? 8 : 0) | (Stack != null ? 16 : 0);
+
         internal string Signature => (HasData ? "v" : "S") + (Id.HasValue ? "i" : "") + (Related.HasValue ? "u" : "") + (Operations != null ? "v" : "") + (Stack != null ? "S" : "");
 
         internal string Names => (HasData ? "data" : "message") + (Id.HasValue ? " id" : "") + (Related.HasValue ? " relatedActivityId" : "") + (Operations != null ? " operations" : "") +

@@ -19,6 +19,7 @@ namespace Silverpoint
     public class SilverpointTraceListener : TraceListener
     {
         private const int MostSources = 1000;
+        private static readonly char[] slashes = { '/', '\\' };
 
         private readonly ListenerSettings settings;
         private readonly TraceSite written;
@@ -173,7 +174,7 @@ namespace Silverpoint
             if (!string.IsNullOrEmpty(message)) text += ": " + message;
             if (!string.IsNullOrEmpty(detailMessage)) text += " " + detailMessage;
             var arguments = new EventArguments { Text = text, Stack = Stack() };
-            Ring.Write(SiteOf("assert", Level.Error).Named(arguments.Signature, arguments.Names), ref arguments);
+            Ring.Write(SiteOf("assert", Level.Error).Named(ref arguments), ref arguments);
             if (settings.Throws) throw new AssertionFailedException(text);
         }
 
@@ -215,7 +216,7 @@ namespace Silverpoint
             if (id != 0) arguments.Id = id;
             if ((TraceOutputOptions & TraceOptions.Callstack) != 0) arguments.Stack = Stack();
             if ((TraceOutputOptions & TraceOptions.LogicalOperationStack) != 0) arguments.Operations = Trace.CorrelationManager.LogicalOperationStack.ToArray();
-            Ring.Write(site.Named(arguments.Signature, arguments.Names), ref arguments);
+            Ring.Write(site.Named(ref arguments), ref arguments);
         }
 
         // From the first function that is neither this listener nor the framework's.
@@ -243,14 +244,19 @@ namespace Silverpoint
         private string CategoryOf(string source)
         {
             if (string.IsNullOrEmpty(source)) return settings.Category;
-            int slash = source.LastIndexOfAny(new[] { '/', '\\' });
+            int slash = source.LastIndexOfAny(slashes);
             return slash >= 0 && slash + 1 < source.Length ? source.Substring(slash + 1) : source;
         }
 
         private TraceSite SiteOf(string category, Level level)
         {
             TraceSite site;
-            if (sources[(int)level].TryGetValue(category, out site)) return site;
+            return sources[(int)level].TryGetValue(category, out site) ? site : MakeSite(category, level);
+        }
+
+        // (Apart, since the closure is made where its function begins.)
+        private TraceSite MakeSite(string category, Level level)
+        {
             if (sources[(int)level].Count >= MostSources) category = settings.Category;
             return sources[(int)level].GetOrAdd(category, name => new TraceSite(name, level));
         }

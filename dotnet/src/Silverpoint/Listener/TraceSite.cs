@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Threading;
 
 namespace Silverpoint
 {
@@ -11,7 +12,8 @@ namespace Silverpoint
         private readonly string source;
         private readonly Level level;
         private readonly ConcurrentDictionary<string, Slot> formats = new ConcurrentDictionary<string, Slot>();
-        private readonly ConcurrentDictionary<string, ExtendedTracepoint> plain = new ConcurrentDictionary<string, ExtendedTracepoint>();
+        // By what there is of an event.
+        private readonly Tracepoint[] named = new Tracepoint[EventArguments.MostParts];
 
         internal sealed class Slot
         {
@@ -42,12 +44,19 @@ namespace Silverpoint
         }
 
         // Of arguments with names: the first is the text, the others follow it.
-        internal Tracepoint Named(string signature, string names)
+        internal Tracepoint Named(ref EventArguments arguments)
         {
-            ExtendedTracepoint found;
-            string key = signature + " " + names;
-            if (!plain.TryGetValue(key, out found)) found = plain.GetOrAdd(key, new ExtendedTracepoint(Tracepoint.Log(source, level, "{}", "", 0, ""), signature, names.Split(' ')));
-            return found;
+            int parts = arguments.Parts;
+            return Volatile.Read(ref named[parts]) ?? MakeNamed(ref arguments, parts);
+        }
+
+        private Tracepoint MakeNamed(ref EventArguments arguments, int parts)
+        {
+            lock (named)
+            {
+                if (named[parts] == null) Volatile.Write(ref named[parts], MakeNamed("{}", arguments.Signature, arguments.Names.Split(' ')));
+                return named[parts];
+            }
         }
     }
 

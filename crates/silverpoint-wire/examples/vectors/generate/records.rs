@@ -70,9 +70,13 @@ fn vector(case: &Case) -> Json {
 }
 
 const ALL: &[&str] = &["C++", "Rust", "C"];
+const ALL_NET: &[&str] = &["C++", "Rust", "C", ".NET"];
 const BOTH: &[&str] = &["C++", "Rust"];
+const BOTH_NET: &[&str] = &["C++", "Rust", ".NET"];
 const NOT_RUST: &[&str] = &["C++", "C"];
+const NOT_RUST_NET: &[&str] = &["C++", "C", ".NET"];
 const CPP: &[&str] = &["C++"];
+const CPP_NET: &[&str] = &["C++", ".NET"];
 /// Cannot be provoked by one call: for readers.
 const READERS: &[&str] = &[];
 
@@ -101,8 +105,8 @@ fn byte(value: u8) -> V {
 }
 
 fn plain(site: Push<'_>) {
-    site("literal only", ALL, vec![]);
-    site("three numbers", ALL, vec![("i", int(-7)), ("d", V::F64(2.5)), ("L", V::Int(8, u64::MAX.into()))]);
+    site("literal only", ALL_NET, vec![]);
+    site("three numbers", ALL_NET, vec![("i", int(-7)), ("d", V::F64(2.5)), ("L", V::Int(8, u64::MAX.into()))]);
     site(
         "text and two numbers",
         ALL,
@@ -119,10 +123,10 @@ fn plain(site: Push<'_>) {
         CPP,
         vec![("c", V::Char8(b'x')), ("w", V::Char16(0x20AC)), ("W", V::Char32(0x1F600))],
     );
-    site("UTF-16 text", CPP, vec![("S", text16("\u{fc} \u{1F600}"))]);
+    site("UTF-16 text", CPP_NET, vec![("S", text16("\u{fc} \u{1F600}"))]);
     site(
         "float and small numbers",
-        ALL,
+        ALL_NET,
         vec![
             ("f", V::F32(0.1)),
             ("a", V::Int(1, -128)),
@@ -131,7 +135,7 @@ fn plain(site: Push<'_>) {
         ],
     );
     site("numbers of 128 bits", ALL, vec![("o", V::Int(16, i128::MIN)), ("O", V::U128(u128::MAX))]);
-    site("pointer", ALL, vec![("p", V::Pointer(0x1000))]);
+    site("pointer", ALL_NET, vec![("p", V::Pointer(0x1000))]);
     site(
         "duration and date-time",
         BOTH,
@@ -154,7 +158,7 @@ fn containers(site: Push<'_>) {
         ],
     );
     let floats = (0..128_u8).map(|i| V::F32(f32::from(i) * 0.5 - 16.0)).collect();
-    site("128 floats", BOTH, vec![("[f", V::List(floats, None))]);
+    site("128 floats", BOTH_NET, vec![("[f", V::List(floats, None))]);
     site("optional both ways", BOTH, vec![("?i", some(int(-7))), ("?i", V::None), ("?s", some(text("x")))]);
     let pair = |number, word| V::Tuple(vec![int(number), text(word)]);
     site(
@@ -168,19 +172,21 @@ fn containers(site: Push<'_>) {
     site("array", BOTH, vec![("#3:H", V::Array(vec![V::Int(2, 1), V::Int(2, 2), V::Int(2, 3)]))]);
     site("set", BOTH, vec![("$i", V::Set(vec![int(-1), int(5)], None))]);
     site("empty sequence and map", BOTH, vec![("[i", V::List(vec![], None)), ("{si", V::Map(vec![]))]);
-    site("sequence of bools", BOTH, vec![("[b", V::List(vec![V::Bool(true), V::Bool(false)], None))]);
+    site("sequence of bools", BOTH_NET, vec![("[b", V::List(vec![V::Bool(true), V::Bool(false)], None))]);
     let point = V::Record("Point", vec![("x", int(1)), ("y", int(-2))]);
     site("record", BOTH, vec![("<Point|x:i,y:i,>", point.clone())]);
     site("sequence of records", BOTH, vec![("[<Point|x:i,y:i,>", V::List(vec![point.clone(), point], None))]);
     let sell = V::Enumeration("Side", Some("Sell"), Box::new(byte(7)));
-    site("enumeration", BOTH, vec![("eSide|A|0=Buy,7=Sell,;", sell)]);
+    site("enumeration", BOTH_NET, vec![("eSide|A|0=Buy,7=Sell,;", sell)]);
 }
 
 /// Records that end 0 to 7 bytes before a multiple of 8.
 fn tails(site: Push<'_>) {
     let names = ["tail 7", "tail 6", "tail 5", "tail 4", "tail 3", "tail 2", "tail 1", "tail 0"];
     for (name, count) in names.into_iter().zip(1..=8) {
-        site(name, ALL, (1..=count).map(|i| ("A", byte(0xF0 + i))).collect());
+        // A tracepoint of .NET has at most six arguments.
+        let languages = if count <= 6 { ALL_NET } else { ALL };
+        site(name, languages, (1..=count).map(|i| ("A", byte(0xF0 + i))).collect());
     }
 }
 
@@ -195,11 +201,13 @@ fn named(all: &mut Vec<Case>) {
     let mut push = |name, kind, title, names, args| push_of(ALL, name, kind, title, names, args);
     push("event with two fields", 2, "order", "id\nvenue\n", vec![("L", V::Int(8, 42)), ("s", text("XETR"))]);
     push("span", 3, "load", "file\n", vec![("s", text("a.txt"))]);
+    let mut push = |name, kind, title, names, args| push_of(ALL_NET, name, kind, title, names, args);
     push("counter", 4, "depth", "", vec![("l", V::Int(8, 17))]);
     push("instant", 5, "tick", "", vec![]);
     let word = |value| ("L", V::Int(8, value));
     let mut push = |name, kind, title, names, args| push_of(NOT_RUST, name, kind, title, names, args);
     push("async begin", 6, "fetch", "id\nfile\n", vec![word(7), ("s", text("a.txt"))]);
+    let mut push = |name, kind, title, names, args| push_of(NOT_RUST_NET, name, kind, title, names, args);
     push("async end", 7, "fetch", "id\n", vec![word(7)]);
     push("async instant", 8, "fetch", "id\nbytes\n", vec![word(7), ("i", int(512))]);
     push("flow begin", 9, "path", "id\n", vec![word(8)]);
