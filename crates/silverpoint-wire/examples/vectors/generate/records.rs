@@ -106,7 +106,11 @@ fn byte(value: u8) -> V {
 
 fn plain(site: Push<'_>) {
     site("literal only", ALL_NET, vec![]);
-    site("three numbers", ALL_NET, vec![("i", int(-7)), ("d", V::F64(2.5)), ("L", V::Int(8, u64::MAX.into()))]);
+    site(
+        "three numbers",
+        ALL_NET,
+        vec![("i", int(-7)), ("d", V::F64(2.5)), ("L", V::Int(8, u64::MAX.into()))],
+    );
     site(
         "text and two numbers",
         ALL,
