@@ -188,8 +188,8 @@ static partial class Programs
         return 0;
     }
 
-    // What an action allocates after its first 10,000 turns. A runtime may not count the bytes of a thread: then collections are
-    // counted, of so many turns that the smallest objects would fill the youngest generation.
+    // What an action allocates after its first 10,000 turns. A runtime may not count the bytes of a thread. Then collections
+    // are counted, of so many turns that the smallest objects would fill the youngest generation.
     static void PrintGarbage(Action<int> action)
     {
         var method = typeof(GC).GetMethod("GetAllocatedBytesForCurrentThread");
