@@ -16,7 +16,7 @@ static_assert(offsetof(Lane, ready) == 0 && offsetof(Lane, cur) == 8 && offsetof
 namespace {
 
 // Grows when a function or a layout changes: both files must be of one version.
-constexpr int kInterface = 1;
+constexpr int kInterface = 2;
 constexpr std::uint16_t kDotnet = 4;
 
 // A copy that stays as long as the process, as sites do. Null: no memory.
@@ -58,7 +58,8 @@ std::uint64_t record_for_probe(std::uint64_t head, const Site& site, const char*
     const ProbeEvent* const event = probe_event(site.entry.load(std::memory_order_relaxed));
     const bool is_span = (head & kProbedSpanHead) != 0;
     const std::uint64_t began = is_span ? session.now() : 1;
-    if (event != nullptr && event->is_wanted()) write_probe(*event, bytes, size, cut, caller);
+    if (event != nullptr && event->is_wanted_by_any(false))
+        write_probe(*event, false, bytes, size, cut, caller);
     std::uint64_t ticks = 0;
     if (site.records())
         ticks = record(head & ~(kProbedHead | kProbedSpanHead), site, bytes, size, cut, frame);
@@ -82,7 +83,7 @@ SPN_EXPORT std::uint64_t spn_complete(Site* site, int kind, const char* names, s
                                       std::size_t signature_size, std::uint32_t size);
 SPN_EXPORT std::uint64_t spn_record(Site* site, std::uint64_t head, const char* bytes, std::size_t size,
                                     int cut);
-SPN_EXPORT void spn_lose();
+SPN_EXPORT void spn_lose(int cause);
 SPN_EXPORT std::size_t spn_largest();
 SPN_EXPORT std::uint64_t spn_new_id();
 SPN_EXPORT void spn_end_probed_span(Site* site, std::uint64_t ticks);
@@ -152,8 +153,11 @@ SPN_EXPORT std::uint64_t spn_record(Site* site, std::uint64_t head, const char* 
     return record(head, *site, bytes, size, cut != 0, frame);
 }
 
-// Counts a record that could not be packed into the largest size.
-SPN_EXPORT void spn_lose() { count_session_loss(Cause::kTooLarge); }
+// Counts a record that could not be made: it is larger than any ring accepts (5), or there is no site for it
+// (6).
+SPN_EXPORT void spn_lose(int cause) {
+    count_session_loss(cause == static_cast<int>(Cause::kNoSite) ? Cause::kNoSite : Cause::kTooLarge);
+}
 
 // Bytes of arguments that the largest record has room for.
 SPN_EXPORT std::size_t spn_largest() {

@@ -28,7 +28,9 @@ namespace Silverpoint
     internal static unsafe class Native
     {
         private const string Library = "silverpoint_net";
-        private const int Interface = 1;
+        private const int Interface = 2;
+        // Causes of losses (spec/wire.md, section 6).
+        internal const int TooLarge = 5, NoSite = 6;
 
         // Whether the library is there and of this version. If it is not, nothing is recorded.
         internal static readonly bool IsThere;
@@ -114,7 +116,7 @@ namespace Silverpoint
         [DllImport(Library)] internal static extern Lane* spn_lane();
         [DllImport(Library)] internal static extern int spn_wants(NativeSite* site, int state);
         [DllImport(Library)] internal static extern ulong spn_record(NativeSite* site, ulong head, byte* bytes, UIntPtr size, int cut);
-        [DllImport(Library)] internal static extern void spn_lose();
+        [DllImport(Library)] internal static extern void spn_lose(int cause);
         [DllImport(Library)] internal static extern UIntPtr spn_largest();
         [DllImport(Library)] internal static extern ulong spn_new_id();
         [DllImport(Library)] internal static extern void spn_end_probed_span(NativeSite* site, ulong ticks);

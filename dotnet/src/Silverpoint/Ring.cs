@@ -120,7 +120,7 @@ namespace Silverpoint
         {
             if (writer.IsFull)
             {
-                Native.spn_lose();
+                Native.spn_lose(Native.TooLarge);
                 return 0;
             }
             if ((long)head > 0 && !writer.IsCut)

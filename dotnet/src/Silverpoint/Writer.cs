@@ -17,7 +17,7 @@ namespace Silverpoint
         // Texts of numbers are made here, without garbage.
         internal readonly char[] Letters = new char[64];
         // Of a message that is being put together: texts, and forms of values.
-        internal readonly object[] Parts = new object[64];
+        internal object[] Parts = new object[32];
 
         private byte* memory;
         private int capacity;

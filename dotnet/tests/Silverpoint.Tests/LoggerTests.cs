@@ -29,6 +29,16 @@ static class LoggerTests
         Check.That(!wrong.Any(), "texts differ:" + string.Join("", wrong.ToArray()));
     }
 
+    public static void EachWayToShowTheValuesIsRecorded()
+    {
+        Ended ended = Recorded.Program("ManyForms");
+        List<string> found = Recorded.Texts(ended.File);
+        Check.Same(65, found.Count, "messages");
+        string[] wanted = ended.Output.Split('\n');
+        for (int i = 0; i < 64; ++i) Check.Same(wanted[i], found[i], "the message with the halves " + i);
+        Check.Same(string.Join("", Enumerable.Range(0, 40).Select(i => i + ",").ToArray()), found[64], "the message with 40 values");
+    }
+
     public static void NothingIsEvaluatedWhileOff()
     {
         string output = Recorded.Program("MessagesOff", filter: "off").Output;
@@ -74,6 +84,20 @@ static partial class Programs
             log.Info($"{value:D} {value:D5} {value:X} {value:x8} {value:N0} {value,6}|{value,-6}|{(uint)value:X4} {(long)value:D3}");
             Console.WriteLine(string.Format(CultureInfo.InvariantCulture, "{0:D} {0:D5} {0:X} {0:x8} {0:N0} {0,6}|{0,-6}|{1:X4} {2:D3}", value, (uint)value, (long)value));
         }
+        return 0;
+    }
+
+    // 1.125 lies in the middle of two texts: it is shown by .NET's own.
+    static double Half(int number, int bit) => (number >> bit & 1) == 0 ? 1.25 : 1.125;
+
+    public static int ManyForms(string[] arguments)
+    {
+        for (int i = 0; i < 64; ++i)
+        {
+            Console.Write(string.Join(" ", Enumerable.Range(0, 6).Select(bit => string.Format(CultureInfo.InvariantCulture, "{0:F2}", Half(i, bit))).ToArray()) + "\n");
+            log.Info($"{Half(i, 0):F2} {Half(i, 1):F2} {Half(i, 2):F2} {Half(i, 3):F2} {Half(i, 4):F2} {Half(i, 5):F2}");
+        }
+        log.Info($"{0},{1},{2},{3},{4},{5},{6},{7},{8},{9},{10},{11},{12},{13},{14},{15},{16},{17},{18},{19},{20},{21},{22},{23},{24},{25},{26},{27},{28},{29},{30},{31},{32},{33},{34},{35},{36},{37},{38},{39},");
         return 0;
     }
 

@@ -98,7 +98,8 @@ namespace Silverpoint
         {
             FormatSite known = System.Threading.Volatile.Read(ref first);
             for (FormatSite one = known; one != null; one = one.next)
-                if (one.Fits(arguments) || one.count > MostVariants) return one;
+                if (one.Fits(arguments)) return one;
+            if (known != null && known.count > MostVariants) return known;
             var made = new FormatSite(site, format, arguments, hasId, known);
             // If another thread was faster, this one is used once, and made again when it is needed.
             System.Threading.Interlocked.CompareExchange(ref first, made, known);

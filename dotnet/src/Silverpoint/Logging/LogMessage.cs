@@ -119,8 +119,8 @@ namespace Silverpoint
 
         private void Add(object part)
         {
-            if (count < writer.Parts.Length) writer.Parts[count] = part;
-            ++count;
+            if (count == writer.Parts.Length) System.Array.Resize(ref writer.Parts, 2 * count);
+            writer.Parts[count++] = part;
         }
 
         private unsafe void Put<T>(T value)
@@ -141,9 +141,9 @@ namespace Silverpoint
             if (writer == null) return;
             try
             {
-                Tracepoint point = count <= writer.Parts.Length ? place.Find(writer.Parts, count) : null;
+                Tracepoint point = place.Find(writer.Parts, count);
                 if (point != null) Ring.Write(point, writer);
-                else place.Text.Record("a message with too many parts, or of too many forms, is not recorded: make it a text");
+                else Native.spn_lose(Native.NoSite);
             }
             finally
             {

@@ -8,8 +8,8 @@ namespace Silverpoint
     internal sealed unsafe class LogPlace
     {
         private const int Slots = 4096;
-        // Messages of one line; what differs more is recorded as a text.
-        private const int MostVariants = 16;
+        // Messages of one line: those that stand in it, and for each the ways to show its values. Others are lost, and counted.
+        private const int MostVariants = 512;
 
         private static readonly LogPlace[] places = new LogPlace[Slots];
 
