@@ -1,6 +1,6 @@
 //! As `shop.rs`, with what programs write by `tracing` and `log`: LTTng and the ring both record it. A few rounds make
-//! it known; N follow behind a line of input and an event `go`. The first argument is N, `fork`, or `ticks` or `log` with
-//! an event for each line of input.
+//! it known; N follow behind a line of input and an event `go`. The first argument is N, `fork`, or `ticks`, `log` or
+//! `apart` with events for each line of input.
 
 use std::error::Error;
 use std::io::{Error as IoError, ErrorKind};
@@ -74,6 +74,13 @@ fn family() {
     assert!(child == 0 || (unsafe { waitpid(child, &mut status, 0) } == child && status == 0));
 }
 
+/// A span that the ring does not want, and an event in it that both want.
+fn apart() {
+    let parent = info_span!(target: "quiet", "parent");
+    (0..2).for_each(|_| parent.in_scope(|| ()));
+    info!(name: "child", target: "shop", parent: &parent, n = 1);
+}
+
 fn read_line() {
     let mut line = String::new();
     assert!(std::io::stdin().read_line(&mut line).is_ok_and(|read| read > 0));
@@ -93,6 +100,7 @@ fn main() {
     match first.as_str() {
         "fork" => return family(),
         "ticks" => return for_each_line(|| info!(name: "tick", target: "shop", odd = true)),
+        "apart" => return for_each_line(apart),
         "log" => return for_each_line(|| log::info!(target: "shop", "tick")),
         _ => {}
     }

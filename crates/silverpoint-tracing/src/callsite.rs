@@ -108,15 +108,15 @@ pub(crate) struct Callsite {
     begun: Published<Begun>,
     /// Its spans are entered more than once, or elsewhere than they were made: they begin with an id.
     is_async: AtomicBool,
-    /// Sites of what it records: for the question whether a system tracer wants any of it. The rest is 0.
-    known: [AtomicU32; KNOWN],
+    /// Sites of spans that began late: for the question whether a system tracer wants any of it. The rest is 0.
+    late: [AtomicU32; LATE],
     /// How its spans begin, as [`What`], where they can have no fields and are not async; 0: that is not known.
     bare: AtomicU64,
 }
 
-/// Sites of a callsite that are asked one by one whether a system tracer wants them. One that has more is
-/// taken to be wanted.
-const KNOWN: usize = 12;
+/// Sites of spans that began late which are asked whether a system tracer wants them. What else a span records is
+/// asked, too: so more of them decide only if LTTng is to have these alone.
+const LATE: usize = 8;
 
 /// What spans that have begun without an id have recorded.
 struct Begun {
@@ -172,7 +172,7 @@ impl Callsite {
             fixed: [const { [const { AtomicU32::new(0) }; 3] }; ROLES],
             begun: Published::new(),
             is_async: AtomicBool::new(false),
-            known: [const { AtomicU32::new(0) }; KNOWN],
+            late: [const { AtomicU32::new(0) }; LATE],
             bare: AtomicU64::new(0),
         }
     }
@@ -187,12 +187,19 @@ impl Callsite {
     /// nothing.
     #[cold]
     pub(crate) fn has_wanted(&self) -> bool {
-        let known = || self.known.iter().map(|id| id.load(Ordering::Relaxed)).take_while(|id| *id != 0);
-        matches!(known().count(), 0 | KNOWN) || known().any(dynamic::tracer_wants)
+        let mut has_any = false;
+        let mut is_wanted = |id: u32| {
+            has_any |= id != 0;
+            id != 0 && dynamic::tracer_wants(id)
+        };
+        let fixed = self.fixed.iter().flatten().chain(&self.late);
+        self.shapes.any(&mut is_wanted)
+            || fixed.map(|id| id.load(Ordering::Relaxed)).any(&mut is_wanted)
+            || !has_any
     }
 
-    fn note_known(&self, id: u32) {
-        for place in &self.known {
+    fn note_late(&self, id: u32) {
+        for place in &self.late {
             let there = place.compare_exchange(0, id, Ordering::Relaxed, Ordering::Relaxed);
             if there.is_ok() || there == Err(id) {
                 return;
@@ -377,7 +384,6 @@ impl Callsite {
         let template = |give: &mut dyn FnMut(&[u8])| give(template.as_bytes());
         let id = dynamic::register(&self.describe(role, &names, &template, &signature)).id;
         known.store(id, Ordering::Relaxed);
-        self.note_known(id);
         id
     }
 
@@ -402,7 +408,9 @@ impl Callsite {
             }
             description.names.push_str(names);
             description.signature.push_str(signature);
-            Some(self.register(Role::AsyncBegin, &description, false))
+            let id = self.register(Role::AsyncBegin, &description, false);
+            self.note_late(id);
+            Some(id)
         })
         .flatten()
         .unwrap_or(0)
@@ -421,13 +429,7 @@ impl Callsite {
         let template = |give: &mut dyn FnMut(&[u8])| give(template.as_bytes());
         let signature = |give: &mut dyn FnMut(&[u8])| give(described.signature.as_bytes());
         let description = self.describe(role, &names, &template, &signature);
-        let id = if is_first {
-            dynamic::register(&description).id
-        } else {
-            dynamic::register_variety(&description).id
-        };
-        self.note_known(id);
-        id
+        if is_first { dynamic::register(&description).id } else { dynamic::register_variety(&description).id }
     }
 
     /// Whether it is an event that was given a name.

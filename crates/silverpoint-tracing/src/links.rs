@@ -16,9 +16,10 @@ pub(crate) fn link_to_parent(callsite: &Callsite, slot: &Slot, number: u64) {
     if parent == 0 || slot.is_linked.swap(true, Ordering::Relaxed) {
         return;
     }
-    let parent = native_within(parent).unwrap_or_else(|| number_of_other(parent));
+    let wanted = wanted_of(callsite, slot);
+    let parent = native_within(parent).unwrap_or_else(|| number_of_other(parent, wanted));
     if parent != 0 {
-        link(callsite, wanted_of(callsite, slot), Role::Parent, parent, number);
+        link(callsite, wanted, Role::Parent, parent, number);
     }
 }
 
@@ -43,8 +44,9 @@ pub(crate) fn link(callsite: &Callsite, wanted: Wanted, role: Role, from: u64, t
 pub(crate) fn follows_from(id: u64, other: u64) {
     let Some(slot) = slots::get(id) else { return };
     let Some(callsite) = callsite_of(slot) else { return };
-    let (from, to) = (number_of_other(other), number_of(id));
+    let wanted = wanted_of(callsite, slot);
+    let (from, to) = (number_of_other(other, wanted), number_of(id));
     if from != 0 && to != 0 {
-        link(callsite, wanted_of(callsite, slot), Role::FollowsFrom, from, to);
+        link(callsite, wanted, Role::FollowsFrom, from, to);
     }
 }

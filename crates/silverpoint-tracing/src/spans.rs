@@ -165,7 +165,7 @@ pub(crate) fn event_of(event: &Event<'_>, parent: u64) {
     let Some(callsite) = callsite::of_record(event.metadata()) else { return };
     let wanted = callsite.wanted();
     if traced::is_wanted(callsite, wanted, Role::EventOf, |visitor| event.record(visitor)) {
-        let parent = number_of_other(parent);
+        let parent = number_of_other(parent, wanted);
         with_fields(callsite, wanted, Role::EventOf, Some(parent), |visitor| event.record(visitor));
     }
 }
@@ -523,11 +523,14 @@ fn settle(id: u64) {
 }
 
 /// As [`number_of`], of a span that the caller does not hold.
-pub(crate) fn number_of_other(id: u64) -> u64 {
+///
+/// For a record of the ring it is 0 if the ring has nothing of the span, which LTTng alone wants.
+pub(crate) fn number_of_other(id: u64, wanted: Wanted) -> u64 {
     if id == 0 {
         return 0;
     }
-    held(id, |_| number_of(id)).unwrap_or(0)
+    let look = |slot: &Slot| if wanted.by_ring() && !slot.is_recorded() { 0 } else { number_of(id) };
+    held(id, look).unwrap_or(0)
 }
 
 /// Looks at a span that the caller does not hold: it may have gone to another thread, and be closed there at any moment. `None`: it is.

@@ -85,6 +85,13 @@ impl<K: Copy + Eq + Into<u64> + Send + Sync + 'static> Shapes<K> {
         None
     }
 
+    /// Whether this holds for the site of any shape.
+    #[cold]
+    pub fn any(&self, mut holds: impl FnMut(u32) -> bool) -> bool {
+        let more = self.more.get().map_or(&[][..], |more| &more.places);
+        self.first.iter().chain(more).filter_map(Published::get).any(|shape| holds(shape.id))
+    }
+
     /// Whether another shape would be remembered.
     #[cold]
     pub fn has_room(&self) -> bool {
@@ -112,6 +119,7 @@ mod tests {
         for n in 0..1000 {
             let is_known = (n as usize) < SHAPES;
             assert_eq!(shapes.has_room(), is_known, "{n}");
+            assert_eq!(shapes.any(|id| id == n + 999), (1..=SHAPES).contains(&(n as usize)), "{n}");
             assert_eq!(shapes.add(&[n, 1], n + 1000), is_known.then_some(n + 1000));
             // One that is known stays as it is.
             assert_eq!(shapes.add(&[n, 1], 5), is_known.then_some(n + 1000));

@@ -195,6 +195,12 @@ fn events_of_tracing_need_no_ring_and_heed_filters() {
     check(&scratch, &[&"alone", &example("facades"), &"20"]);
 }
 
+#[test]
+fn a_span_that_lttng_alone_wants_is_nothing_to_the_ring() {
+    let Some(scratch) = prepared() else { return };
+    check(&scratch, &[&"facades_apart", &SILVERPOINT, &example("facades")]);
+}
+
 /// Callsites that were off for good are asked again.
 #[test]
 fn a_running_program_is_asked_to_feed_lttng_from_tracing_and_log() {

@@ -294,10 +294,14 @@ impl<'a> Walk<'a> {
         let (begin, was_muted, had_bytes) = (self.at, self.is_muted, self.has_bytes);
         self.is_muted = true;
         let mut n = 0;
-        // Elements without bytes, of which there may be many, are not counted.
         while n < count && had_bytes && self.from < self.bytes.len() {
+            let before = self.from;
             self.at = begin;
             self.several(types);
+            // Of elements without bytes there may be very many.
+            if self.from == before {
+                break;
+            }
             n += 1;
         }
         self.at = begin;

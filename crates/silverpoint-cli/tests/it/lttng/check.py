@@ -10,6 +10,7 @@
     check.py many PROGRAM                         ten thousand events, enabled while it runs
     check.py switched SILVERPOINT PROGRAM …       each is asked to feed LTTng while it runs, and no longer to
     check.py facades SILVERPOINT PROGRAM TIMES    what it writes behind its event `go`: in both, equal
+    check.py facades_apart SILVERPOINT PROGRAM    a span that LTTng alone wants, for its argument `apart`
     check.py facades_switched SILVERPOINT PROGRAM as `switched`, for its arguments `ticks` and `log`
     check.py page SCRIPT                          what the guide's page says
 
@@ -239,6 +240,25 @@ def facades(silverpoint, program, times):
     assert len(records) == of_one * int(times), (len(records), of_one)
     compare_all(found, records)
     print(f"{len(found)} events equal")
+
+
+def facades_apart(silverpoint, program):
+    """A span that LTTng alone wants is nothing to the ring, and what lies in it is there."""
+    running = Program(silverpoint, "run", "--quiet", "--probe", "lttng", "--filter", "shop=trace", "-o", "all.silver", "--", program, "apart")
+    with Daemon():
+        record("trace", "quiet:*")
+        # The first begins late, and its event has the name.
+        running.tick_until("quiet:parent_begin#…", lambda: any(name.startswith("quiet:parent_begin#") for name in listed()))
+        running.tick(10)
+        lttng("stop")
+        running.end()
+        lttng("destroy")
+    begun = [fields["span_id"] for name, fields in events("trace", "quiet:") if name.startswith("parent_begin#")]
+    assert len(begun) >= 10 and 0 not in begun, begun
+    records = recorded(silverpoint, "all.silver")
+    assert len(records) >= 11 and {record["template"] for record in records} == {"child"}, records
+    assert {record["args"]["span.parent"] for record in records} == {0}, records
+    print("apart")
 
 
 def facades_switched(silverpoint, program):
@@ -512,7 +532,7 @@ def in_own_namespace():
 def main():
     in_own_namespace()
     os.environ["LTTNG_HOME"] = os.environ["HOME"] = os.getcwd()
-    {"fields": fields, "facades": facades, "facades_switched": facades_switched, "alone": alone, "fork": fork, "busy": busy, "allocs": allocs, "page": page, "switched": switched, "scopes": scopes, "daemons": daemons, "many": many}[sys.argv[1]](*sys.argv[2:])
+    {"fields": fields, "facades": facades, "facades_switched": facades_switched, "facades_apart": facades_apart, "alone": alone, "fork": fork, "busy": busy, "allocs": allocs, "page": page, "switched": switched, "scopes": scopes, "daemons": daemons, "many": many}[sys.argv[1]](*sys.argv[2:])
 
 
 if __name__ == "__main__":
