@@ -22,7 +22,7 @@ struct ProbeRecord {
 // An event of a tracer. It lies in the memory of the process for ever, its address in the site's entry in the
 // session: all copies and languages use it.
 struct ProbeEvent {
-    static constexpr std::uint64_t kMagic = 0x3145424F52505053;  // "SPPROBE1"
+    static constexpr std::uint64_t kMagic = 0x3245424F52505053;  // "SPPROBE2"
     std::uint64_t magic;
     // Not 0: a tracer wants it.
     const int* state;

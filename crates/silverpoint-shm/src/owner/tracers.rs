@@ -48,7 +48,7 @@ struct ProbeRecord {
     is_cut: bool,
 }
 
-/// "SPPROBE1"
+/// "SPPROBE2"
 const MAGIC: u64 = 0x3145_424F_5250_5053;
 
 /// The function of a library: it gets the mapped control file of the session.
