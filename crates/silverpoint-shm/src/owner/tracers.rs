@@ -49,7 +49,7 @@ struct ProbeRecord {
 }
 
 /// "SPPROBE2"
-const MAGIC: u64 = 0x3145_424F_5250_5053;
+const MAGIC: u64 = 0x3245_424F_5250_5053;
 
 /// The function of a library: it gets the mapped control file of the session.
 type Start = unsafe extern "C" fn(*mut u8, usize);
