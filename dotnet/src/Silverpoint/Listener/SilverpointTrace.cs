@@ -2,7 +2,9 @@ using System;
 using System.Collections;
 using System.Collections.Generic;
 using System.Diagnostics;
+using System.IO;
 using System.Reflection;
+using System.Runtime.CompilerServices;
 using System.Threading;
 
 namespace Silverpoint
@@ -12,10 +14,15 @@ namespace Silverpoint
     {
         // How often sources are looked for that were made later, where the runtime does not report them.
         private const int Milliseconds = 50;
+        // For how many of these turns the new listeners of Trace are awaited after Trace.Refresh.
+        private const int Turns = 1200;
 
         private static readonly object installing = new object();
+        // Collections that have had their turn: a default listener that is in one later was added on purpose.
+        private static readonly ConditionalWeakTable<TraceListenerCollection, object> treated = new ConditionalWeakTable<TraceListenerCollection, object>();
         private static SilverpointTraceListener listener;
-        private static Timer timer;
+        private static Timer timer, refreshing;
+        private static int turnsLeft;
         private static bool isReported;
 
         /// <summary>The listener that <see cref="Install()"/> has installed; null before.</summary>
@@ -24,36 +31,53 @@ namespace Silverpoint
         /// <summary>
         /// Removes the default listener from Trace and from every TraceSource, and adds a Silverpoint listener where it was.
         /// The same happens to sources that are made later: on .NET 7 and later before their first event, on others within
-        /// about 50 ms. <see cref="Adopt"/> does it at once. Other listeners stay. Trace's global lock is switched off, since it would make threads wait for each other.
-        /// A second call changes only what has a default listener again.
+        /// about 50 ms. <see cref="Adopt"/> does it at once. It happens again to Trace about 50 ms after Trace.Refresh. Other
+        /// listeners stay, and so does a default listener that the program adds later. Trace's global lock is switched off,
+        /// since it would make threads wait for each other. A second call changes only what has a default listener again.
         /// </summary>
+        /// <remarks>
+        /// On .NET 7 and later app.config is read by the package System.Configuration.ConfigurationManager. If that is there,
+        /// TraceConfiguration.Register is called first, so the program may call it before or later.
+        /// Other threads may trace meanwhile, as long as the program has not switched the global lock off itself.
+        /// </remarks>
         /// <returns>What it did, in sentences. A record of category <c>silverpoint</c> says the same.</returns>
         public static string Install() => Install("");
 
-        /// <summary>The same, with settings for the listener as in <see cref="SilverpointTraceListener(string)"/>.</summary>
+        /// <summary>The same, with settings for the listener as in <see cref="SilverpointTraceListener(string)"/>. Settings of a second call are checked, but those of the first call stay.</summary>
         /// <exception cref="ArgumentException">A setting is not known.</exception>
         public static string Install(string initializeData)
         {
+            ListenerSettings.Parse(initializeData);
             lock (installing)
             {
-                if (listener == null) listener = new SilverpointTraceListener(initializeData);
                 var done = new List<string>();
-                int removed = Replace(Trace.Listeners, true);
-                done.Add(removed > 0 ? "replaced the default listener of Trace" : "Trace had no default listener");
-                if (Trace.UseGlobalLock)
+                if (listener == null) listener = new SilverpointTraceListener(initializeData);
+                else if (!string.IsNullOrEmpty(initializeData)) done.Add("kept the settings of the first call");
+                string configured = Configure();
+                if (configured != null) done.Add(configured);
+                bool wasLocked = Trace.UseGlobalLock, isDone = false;
+                // While threads read the listeners of Trace under this lock, these may be changed. So it is switched off last.
+                Trace.UseGlobalLock = true;
+                try
                 {
-                    Trace.UseGlobalLock = false;
-                    done.Add("switched off Trace.UseGlobalLock");
+                    int removed = Replace(Trace.Listeners, true);
+                    done.Add(removed > 0 ? "replaced the default listener of Trace" : "Trace had no default listener");
+                    if (wasLocked) done.Add("switched off Trace.UseGlobalLock");
+                    int sources = 0, changed = 0;
+                    bool isKnown = Sweep(true, ref sources, ref changed);
+                    done.Add(isKnown ? "replaced it in " + changed + " of " + sources + " trace sources" : "could not find trace sources: use SilverpointTrace.Adopt for each");
+                    if (!isReported && timer == null)
+                    {
+                        isReported = Subscribe();
+                        if (!isReported && isKnown) timer = new Timer(_ => SweepQuietly(), null, Milliseconds, Milliseconds);
+                    }
+                    done.Add(isReported ? "later sources are changed before their first event" : isKnown ? "later sources are changed within about " + Milliseconds + " ms" : "later sources are not changed");
+                    isDone = true;
                 }
-                int sources = 0, changed = 0;
-                bool isKnown = Sweep(ref sources, ref changed);
-                done.Add(isKnown ? "replaced it in " + changed + " of " + sources + " trace sources" : "could not find trace sources: use SilverpointTrace.Adopt for each");
-                if (!isReported && timer == null)
+                finally
                 {
-                    isReported = Subscribe();
-                    if (!isReported && isKnown) timer = new Timer(_ => SweepQuietly(), null, Milliseconds, Milliseconds);
+                    Trace.UseGlobalLock = wasLocked && !isDone;
                 }
-                done.Add(isReported ? "later sources are changed before their first event" : isKnown ? "later sources are changed within about " + Milliseconds + " ms" : "later sources are not changed");
                 string text = "silverpoint: " + string.Join("; ", done.ToArray());
                 Report.Record(text);
                 return text;
@@ -72,29 +96,62 @@ namespace Silverpoint
             Replace(source.Listeners, false);
         }
 
-        // How many default listeners were removed.
-        private static int Replace(TraceListenerCollection listeners, bool always)
+        // How many default listeners were removed. Threads may read the collection meanwhile. Those of Trace enumerate it, and
+        // Insert and RemoveAt take the lock that they hold. Those of a source count through it, and its length stays.
+        private static int Replace(TraceListenerCollection listeners, bool isOfTrace)
         {
+            treated.GetValue(listeners, _ => new object());
             lock (((ICollection)listeners).SyncRoot)
             {
                 int removed = 0;
                 bool isThere = false;
+                for (int i = 0; i < listeners.Count; ++i) isThere |= listeners[i] is SilverpointTraceListener;
                 for (int i = listeners.Count - 1; i >= 0; --i)
                 {
-                    if (listeners[i] is SilverpointTraceListener) isThere = true;
                     if (listeners[i].GetType() != typeof(DefaultTraceListener)) continue;
-                    if (isThere || listeners.Contains(listener)) listeners.RemoveAt(i);
-                    else listeners[i] = listener;
+                    if (!isThere && !isOfTrace)
+                    {
+                        listeners[i] = listener;
+                    }
+                    else
+                    {
+                        if (!isThere) listeners.Insert(i, listener);
+                        listeners.RemoveAt(isThere ? i : i + 1);
+                    }
                     isThere = true;
                     ++removed;
                 }
-                if (!isThere && always) listeners.Add(listener);
+                if (!isThere && isOfTrace) listeners.Add(listener);
                 return removed;
             }
         }
 
+        private static bool IsTreated(TraceListenerCollection listeners)
+        {
+            object found;
+            return treated.TryGetValue(listeners, out found);
+        }
+
+        // Lets the package that reads app.config register its handlers before ours: a source's last handler decides. Null: there is nothing to do.
+        private static string Configure()
+        {
+            if (typeof(TraceSource).GetEvent("Initializing", BindingFlags.Static | BindingFlags.Public) == null) return null;
+            try
+            {
+                Type configuration = Type.GetType("System.Diagnostics.TraceConfiguration, System.Configuration.ConfigurationManager");
+                MethodInfo register = configuration == null ? null : configuration.GetMethod("Register", BindingFlags.Static | BindingFlags.Public, null, Type.EmptyTypes, null);
+                if (register == null) return null;
+                register.Invoke(null, null);
+                return "called TraceConfiguration.Register";
+            }
+            catch (Exception error) when (error is TargetInvocationException || error is IOException || error is BadImageFormatException)
+            {
+                return "could not read app.config: " + (error.InnerException ?? error).Message;
+            }
+        }
+
         // The framework's own list of all sources. False: it has another name in this runtime.
-        private static bool Sweep(ref int sources, ref int changed)
+        private static bool Sweep(bool all, ref int sources, ref int changed)
         {
             FieldInfo field = typeof(TraceSource).GetField("s_tracesources", BindingFlags.Static | BindingFlags.NonPublic) ?? typeof(TraceSource).GetField("tracesources", BindingFlags.Static | BindingFlags.NonPublic);
             var list = field == null ? null : field.GetValue(null) as IEnumerable;
@@ -113,7 +170,7 @@ namespace Silverpoint
             foreach (TraceSource source in alive)
             {
                 ++sources;
-                if (Replace(source.Listeners, false) > 0) ++changed;
+                if ((all || !IsTreated(source.Listeners)) && Replace(source.Listeners, false) > 0) ++changed;
             }
             return true;
         }
@@ -123,11 +180,55 @@ namespace Silverpoint
             try
             {
                 int sources = 0, changed = 0;
-                Sweep(ref sources, ref changed);
+                Sweep(false, ref sources, ref changed);
+                ReplaceAgain();
             }
             catch (Exception error) when (error is SystemException || error.GetType().Name == "ConfigurationErrorsException")
             {
                 // A source whose configuration is wrong tells its own user.
+            }
+        }
+
+        // Trace has made new listeners if Trace.Refresh was called. True: it has, and they were changed now.
+        private static bool ReplaceAgain()
+        {
+            lock (installing)
+            {
+                if (IsTreated(Trace.Listeners)) return false;
+                Trace.UseGlobalLock = true;
+                Replace(Trace.Listeners, true);
+                Trace.UseGlobalLock = false;
+                return true;
+            }
+        }
+
+        // Trace.Refresh makes new listeners behind this event.
+        private static void Refresh(object sender, EventArgs arguments)
+        {
+            lock (installing)
+            {
+                turnsLeft = Turns;
+                if (refreshing == null) refreshing = new Timer(_ => LookForRefreshed(), null, Milliseconds, Milliseconds);
+            }
+        }
+
+        private static void LookForRefreshed()
+        {
+            lock (installing)
+            {
+                if (refreshing == null) return;
+                bool isDone = --turnsLeft <= 0;
+                try
+                {
+                    isDone |= ReplaceAgain();
+                }
+                catch (Exception error) when (error is SystemException || error.GetType().Name == "ConfigurationErrorsException")
+                {
+                    // The next use of Trace throws this again.
+                }
+                if (!isDone) return;
+                refreshing.Dispose();
+                refreshing = null;
             }
         }
 
@@ -137,6 +238,8 @@ namespace Silverpoint
             EventInfo initializing = typeof(TraceSource).GetEvent("Initializing", BindingFlags.Static | BindingFlags.Public);
             if (initializing == null) return false;
             initializing.AddEventHandler(null, Delegate.CreateDelegate(initializing.EventHandlerType, typeof(SilverpointTrace).GetMethod(nameof(Begin), BindingFlags.Static | BindingFlags.NonPublic)));
+            EventInfo refresh = typeof(Trace).GetEvent("Refreshing", BindingFlags.Static | BindingFlags.Public);
+            if (refresh != null) refresh.AddEventHandler(null, Delegate.CreateDelegate(refresh.EventHandlerType, typeof(SilverpointTrace).GetMethod(nameof(Refresh), BindingFlags.Static | BindingFlags.NonPublic)));
             return true;
         }
 
