@@ -24,8 +24,8 @@ namespace Silverpoint
         private readonly ListenerSettings settings;
         private readonly TraceSite written;
         private readonly ConcurrentDictionary<string, TraceSite>[] sources = new ConcurrentDictionary<string, TraceSite>[6];
-        private readonly ThreadLocal<PartialLine> lines;
-        private bool isClosed;
+        // Replaced at Close: the values of threads lead to this listener, and would keep it alive as long as the threads.
+        private volatile ThreadLocal<PartialLine> lines;
 
         /// <summary>A listener with the usual settings.</summary>
         public SilverpointTraceListener() : this("") { }
@@ -37,9 +37,7 @@ namespace Silverpoint
             settings = ListenerSettings.Parse(initializeData);
             for (int i = 0; i < sources.Length; ++i) sources[i] = new ConcurrentDictionary<string, TraceSite>();
             written = SiteOf(settings.Category, settings.Level);
-            lines = new ThreadLocal<PartialLine>(() => new PartialLine(this));
-            AppDomain.CurrentDomain.ProcessExit += End;
-            if (!AppDomain.CurrentDomain.IsDefaultAppDomain()) AppDomain.CurrentDomain.DomainUnload += End;
+            lines = NewLines();
         }
 
         /// <summary>Whether Debug.Assert, Trace.Assert and Fail throw <see cref="AssertionFailedException"/> behind their record. The usual is not.</summary>
@@ -181,24 +179,31 @@ namespace Silverpoint
         /// <summary>Does nothing and costs nothing: a record is safe as soon as it is made.</summary>
         public override void Flush() { }
 
-        /// <summary>Records the lines that threads have begun. The listener goes on to work.</summary>
-        public override void Close() => PartialLine.EndAll(this);
+        /// <summary>Records the lines that threads have begun. The listener goes on to work. Nothing keeps it in memory until a thread begins a line again.</summary>
+        public override void Close()
+        {
+            OpenListeners.Remove(this);
+            lines = NewLines();
+            PartialLine.EndAll(this);
+        }
 
         /// <summary>As <see cref="Close"/>.</summary>
         protected override void Dispose(bool disposing)
         {
-            if (disposing && !isClosed)
-            {
-                isClosed = true;
-                Close();
-                AppDomain.CurrentDomain.ProcessExit -= End;
-            }
+            if (disposing) Close();
             base.Dispose(disposing);
         }
 
         internal void RecordText(string text) => RecordLine(text, 0);
 
-        private void End(object sender, EventArgs arguments) => Close();
+        private ThreadLocal<PartialLine> NewLines() => new ThreadLocal<PartialLine>(BeginLines);
+
+        // For the first line that a thread begins.
+        private PartialLine BeginLines()
+        {
+            OpenListeners.Add(this);
+            return new PartialLine(this);
+        }
 
         private int Indentation => IndentLevel == 0 ? 0 : IndentLevel * IndentSize;
 
