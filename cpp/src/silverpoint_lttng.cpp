@@ -126,13 +126,19 @@ class Registrar {
         SiteEvent* const event = events_[number];
         pthread_mutex_unlock(&mutex_);
         if (event == failed()) return;
-        if (event->end != nullptr && !register_event(*event->end)) event->end = nullptr;
+        // The site has its event before LTTng has it. So from the moment in which LTTng lists and enables it,
+        // no execution is missed.
         event->shared.end = event->end == nullptr ? nullptr : &event->end->shared;
+        if (!control_.has(number, &event->shared)) control_.publish(number, event->shared);
+        if (event->end != nullptr && !register_event(*event->end)) {
+            __atomic_store_n(&event->shared.end, nullptr, __ATOMIC_RELEASE);
+            event->end = nullptr;
+        }
+        // (One that LTTng does not take stays disabled.)
         if (!register_event(*event)) {
             events_[number] = failed();
             return;
         }
-        control_.publish(number, event->shared);
         join_async_span(number);
     }
     // Begin and end of an async span at one place know of each other, so that its end can be had alone.
@@ -151,17 +157,20 @@ class Registrar {
         }
     }
     static bool is_event(const SiteEvent* event) { return event != nullptr && event != failed(); }
+    // The tracepoint first: LTTng lists an event as soon as it has its probe, and enables it at once.
+    //
     // Without the lock where LTTng takes its own, which a thread that forks may hold before it wants this
     // one. LTTng lets a probe be registered twice, which such a child may do.
     bool register_event(SiteEvent& event) {
-        if (event.shared.magic == ProbeEvent::kMagic) return true;
-        give_way();
-        if (tracer.register_probe(&event.probe) == nullptr) return false;
+        if (event.is_registered) return true;
         lock();
-        const bool is_done = tracer.register_tracepoints(event.tracepoints, 1) == 0;
-        if (is_done) event.shared.magic = ProbeEvent::kMagic;
+        if (!event.is_callsite) event.is_callsite = tracer.register_tracepoints(event.tracepoints, 1) == 0;
+        const bool is_callsite = event.is_callsite;
         pthread_mutex_unlock(&mutex_);
-        return is_done;
+        give_way();
+        if (!is_callsite || tracer.register_probe(&event.probe) == nullptr) return false;
+        event.is_registered = true;
+        return true;
     }
     SiteEvent* make(std::uint32_t number) {
         const Description site = control_.description(number);

@@ -13,7 +13,9 @@ namespace silverpoint::lttng {
 
 // Everything that LTTng keeps pointers to, but the fields. It is never freed.
 struct SiteEvent {
-    ProbeEvent shared{};  // its magic is stored when LTTng has the event
+    ProbeEvent shared{};
+    bool is_callsite = false;    // LTTng has its tracepoint: the word that says whether it is enabled
+    bool is_registered = false;  // LTTng has the event
     SiteEvent* end = nullptr;
     const char* signature = "";
     bool is_direct = true;
@@ -190,7 +192,7 @@ inline SiteEvent* make_event(const char* provider, const char* name, std::string
     made->tracepoint.provider = provider;
     made->tracepoint.event = name;
     made->tracepoint.signature = made->signature;
-    made->shared = {0, &made->tracepoint.state, &write_event, nullptr, nullptr};
+    made->shared = {ProbeEvent::kMagic, &made->tracepoint.state, &write_event, nullptr, nullptr};
     return made;
 }
 
