@@ -122,8 +122,20 @@ namespace Silverpoint
             catch (FormatException)
             {
                 var text = new StringBuilder(format);
-                foreach (object argument in arguments) text.Append(' ').Append(Convert.ToString(argument, CultureInfo.InvariantCulture));
+                foreach (object argument in arguments) text.Append(' ').Append(Text(argument));
                 return text.ToString();
+            }
+        }
+
+        private static string Text(object argument)
+        {
+            try
+            {
+                return Convert.ToString(argument, CultureInfo.InvariantCulture);
+            }
+            catch (FormatException)
+            {
+                return "<error: FormatException>";
             }
         }
     }

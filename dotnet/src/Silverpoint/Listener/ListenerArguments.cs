@@ -1,17 +1,24 @@
+using System;
+
 namespace Silverpoint
 {
     // A text behind an indentation, packed straight into the ring.
     internal unsafe struct TextArgument : IArguments
     {
+        private const int MostIndent = 1000;
+
         internal string Text;
         internal int Indent;
+
+        // Blanks of so many steps. The program may choose any numbers: their product is bounded.
+        internal static int Blanks(int level, int size) => (int)Math.Max(0, Math.Min((long)level * size, MostIndent));
 
         public int Count => 1;
 
         public int Size()
         {
             int size = Direct.TextSize(Text);
-            return size < 0 || Indent > 1000 ? -1 : size + 2 * Indent;
+            return size < 0 || Indent > MostIndent ? -1 : size + 2 * Indent;
         }
 
         public byte* Put(byte* at)

@@ -24,6 +24,8 @@ namespace Silverpoint
         private readonly ListenerSettings settings;
         private readonly TraceSite written;
         private readonly ConcurrentDictionary<string, TraceSite>[] sources = new ConcurrentDictionary<string, TraceSite>[6];
+        // How many there are of each level.
+        private readonly int[] counts = new int[6];
         // Replaced at Close: the values of threads lead to this listener, and would keep it alive as long as the threads.
         private volatile ThreadLocal<PartialLine> lines;
 
@@ -125,8 +127,15 @@ namespace Silverpoint
                 if (found != null && found.IsTyped)
                 {
                     var typed = new FormatArguments { Site = found, Arguments = args, Id = id };
-                    Ring.Write(found.Point, ref typed);
-                    return;
+                    try
+                    {
+                        Ring.Write(found.Point, ref typed);
+                        return;
+                    }
+                    catch (FormatException)
+                    {
+                        // An argument refuses its format: all are recorded as one text.
+                    }
                 }
             }
             var arguments = new EventArguments { Text = FormatSite.Text(format, args) };
@@ -205,7 +214,7 @@ namespace Silverpoint
             return new PartialLine(this);
         }
 
-        private int Indentation => IndentLevel == 0 ? 0 : IndentLevel * IndentSize;
+        private int Indentation => TextArgument.Blanks(IndentLevel, IndentSize);
 
         private bool HasExtras => (TraceOutputOptions & (TraceOptions.Callstack | TraceOptions.LogicalOperationStack)) != 0;
 
@@ -259,11 +268,20 @@ namespace Silverpoint
             return sources[(int)level].TryGetValue(category, out site) ? site : MakeSite(category, level);
         }
 
-        // (Apart, since the closure is made where its function begins.)
         private TraceSite MakeSite(string category, Level level)
         {
-            if (sources[(int)level].Count >= MostSources) category = settings.Category;
-            return sources[(int)level].GetOrAdd(category, name => new TraceSite(name, level));
+            ConcurrentDictionary<string, TraceSite> known = sources[(int)level];
+            TraceSite site;
+            // (The dictionary's own Count takes all of its locks.)
+            if (Volatile.Read(ref counts[(int)level]) >= MostSources)
+            {
+                category = settings.Category;
+                if (known.TryGetValue(category, out site)) return site;
+            }
+            site = new TraceSite(category, level);
+            if (!known.TryAdd(category, site)) return known[category];
+            Interlocked.Increment(ref counts[(int)level]);
+            return site;
         }
 
         private static Level LevelOf(TraceEventType type)

@@ -12,6 +12,8 @@ namespace Silverpoint
         private readonly string source;
         private readonly Level level;
         private readonly ConcurrentDictionary<string, Slot> formats = new ConcurrentDictionary<string, Slot>();
+        // How many formats there are. (The dictionary's own Count takes all of its locks.)
+        private int count;
         // By what there is of an event.
         private readonly Tracepoint[] named = new Tracepoint[EventArguments.MostParts];
 
@@ -40,7 +42,11 @@ namespace Silverpoint
         {
             Slot slot;
             if (formats.TryGetValue(format, out slot)) return slot;
-            return formats.Count >= MostFormats ? null : formats.GetOrAdd(format, new Slot());
+            if (Volatile.Read(ref count) >= MostFormats) return null;
+            slot = new Slot();
+            if (!formats.TryAdd(format, slot)) return formats[format];
+            Interlocked.Increment(ref count);
+            return slot;
         }
 
         // Of arguments with names: the first is the text, the others follow it.
