@@ -34,7 +34,7 @@ namespace Silverpoint
             NativeSite* site = point.Site;
             if (*site->State == 1)
             {
-                ulong head = site->Head;
+                ulong head = Volatile.Read(ref site->Head);
                 // Negative: system tracers want it, too.
                 if ((long)head > 0)
                 {
@@ -85,7 +85,7 @@ namespace Silverpoint
             NativeSite* site = point.Site;
             byte state = *site->State;
             if (state == 0 || (state != 1 && Native.spn_wants(site, state) == 0)) return 0;
-            ulong head = site->Head;
+            ulong head = Volatile.Read(ref site->Head);
             if (head == 0) head = point.Complete();
             if (head == 0) return 0;
             if (lane == null) lane = Native.spn_lane();
@@ -105,10 +105,11 @@ namespace Silverpoint
         internal static ulong Write(Tracepoint point, Writer writer)
         {
             NativeSite* site = point.Site;
-            if (*site->State == 1 && (long)site->Head > 0 && lane != null) return Write(site, site->Head, writer);
+            // Another thread may set it to 0 at any time: it is read once.
+            ulong head = Volatile.Read(ref site->Head);
             byte state = *site->State;
+            if (state == 1 && (long)head > 0 && lane != null) return Write(site, head, writer);
             if (state == 0 || (state != 1 && Native.spn_wants(site, state) == 0)) return 0;
-            ulong head = site->Head;
             if (head == 0) head = point.Complete();
             if (head == 0) return 0;
             if (lane == null) lane = Native.spn_lane();
