@@ -3,11 +3,15 @@ using System.Collections.Generic;
 
 namespace Silverpoint
 {
-    // How values of a type are recorded where they are not packed straight into the ring.
-    internal abstract class Packer<T>
+    internal abstract class AnyPacker
     {
         // The type's part of the signature (spec/wire.md, section 10).
         internal abstract string Signature { get; }
+    }
+
+    // How values of a type are recorded where they are not packed straight into the ring.
+    internal abstract class Packer<T> : AnyPacker
+    {
         // Bytes of each value; 0: they vary.
         internal virtual int Fixed => 0;
         // The value in memory is the value in the record.
@@ -27,8 +31,8 @@ namespace Silverpoint
     // Chooses a packer by the type alone: values of one site all have its signature.
     internal static class Packers
     {
-        // Signatures that would be longer are replaced by "any value".
-        private const int LongSignature = 4000;
+        // A longer part of a signature is replaced by "any value". Those of six arguments fit into 16,384 bytes.
+        internal const int LongSignature = 2700;
 
         private static readonly Dictionary<Type, object> known = new Dictionary<Type, object>
         {
@@ -78,7 +82,8 @@ namespace Silverpoint
             if (packer == null) return null;
             foreach (Type part in parts)
                 if (part.IsPointer || !IsBounded(part, 0)) return null;
-            return Make(packer, parts);
+            object made = Make(packer, parts);
+            return ((AnyPacker)made).Signature.Length > LongSignature ? null : made;
         }
 
         // Types may be nested without an end only by the program's own hand; readers accept 32 levels.
@@ -87,13 +92,9 @@ namespace Silverpoint
             if (depth > 12) return false;
             if (type.IsArray) return IsBounded(type.GetElementType(), depth + 1);
             if (!type.IsGenericType || OfGeneric(type.GetGenericTypeDefinition()) == null) return true;
-            int length = 0;
             foreach (Type part in type.GetGenericArguments())
-            {
                 if (!IsBounded(part, depth + 1)) return false;
-                length += part.ToString().Length;
-            }
-            return length < LongSignature;
+            return true;
         }
 
         private static Type OfGeneric(Type definition)

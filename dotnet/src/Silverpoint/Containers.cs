@@ -50,7 +50,8 @@ namespace Silverpoint
             writer.Put8(value == null ? (byte)0 : (byte)1);
             if (value == null) return;
             Packer<T> packer = Codec<T>.Packer;
-            int place = writer.Mark(), end = writer.Size;
+            int place = writer.Mark();
+            Writer.Place end = writer.Here;
             uint count = 0;
             try
             {
@@ -59,7 +60,7 @@ namespace Silverpoint
                     packer.Put(writer, one);
                     if (writer.IsFull) return;
                     ++count;
-                    end = writer.Size;
+                    end = writer.Here;
                 }
             }
             catch (InvalidOperationException)
@@ -78,7 +79,8 @@ namespace Silverpoint
         {
             writer.Put8(value == null ? (byte)0 : (byte)1);
             if (value == null) return;
-            int place = writer.Mark(), end = writer.Size;
+            int place = writer.Mark();
+            Writer.Place end = writer.Here;
             uint count = 0;
             try
             {
@@ -87,7 +89,7 @@ namespace Silverpoint
                     Codec<T>.Packer.Put(writer, one);
                     if (writer.IsFull) return;
                     ++count;
-                    end = writer.Size;
+                    end = writer.Here;
                 }
             }
             catch (InvalidOperationException)
@@ -106,7 +108,8 @@ namespace Silverpoint
         {
             writer.Put8(value == null ? (byte)0 : (byte)1);
             if (value == null) return;
-            int place = writer.Mark(), end = writer.Size;
+            int place = writer.Mark();
+            Writer.Place end = writer.Here;
             uint count = 0;
             try
             {
@@ -116,7 +119,7 @@ namespace Silverpoint
                     Codec<TValue>.Packer.Put(writer, one.Value);
                     if (writer.IsFull) return;
                     ++count;
-                    end = writer.Size;
+                    end = writer.Here;
                 }
             }
             catch (InvalidOperationException)

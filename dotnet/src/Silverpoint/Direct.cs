@@ -21,7 +21,7 @@ namespace Silverpoint
             if (typeof(T) == typeof(short) || typeof(T) == typeof(ushort) || typeof(T) == typeof(char)) return 2;
             if (typeof(T) == typeof(byte) || typeof(T) == typeof(sbyte) || typeof(T) == typeof(bool)) return 1;
             if (typeof(T) == typeof(Guid)) return 16;
-            if (typeof(T) == typeof(DateTime)) return Times.IsShort(*(DateTime*)&value) ? Times.Size : -1;
+            if (typeof(T) == typeof(DateTime)) return Times.IsDirect(*(DateTime*)&value) ? Times.Size : -1;
             if (typeof(T) == typeof(DateTimeOffset)) return Times.IsShort((*(DateTimeOffset*)&value).UtcDateTime) ? Times.Size : -1;
             if (typeof(T) == typeof(TimeSpan)) return Times.IsShort(*(TimeSpan*)&value) ? Times.Size : -1;
             // (Not `value is string`: code that is not optimised yet would box numbers.)

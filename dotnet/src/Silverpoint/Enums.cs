@@ -8,9 +8,6 @@ namespace Silverpoint
     // Enumerations: the number, with the names of its values in the signature.
     internal static class EnumPackers
     {
-        // One with more names is recorded as its number.
-        private const int LongNames = 4000;
-
         internal static object For(Type type)
         {
             string code;
@@ -28,7 +25,8 @@ namespace Silverpoint
                 default: return null;
             }
             string signature = type.IsDefined(typeof(FlagsAttribute), false) ? Flags(type, code) : Names(type, code);
-            if (signature.Length > LongNames) signature = code;
+            // One with more names is recorded as its number.
+            if (signature.Length > Packers.LongSignature) signature = code;
             return Activator.CreateInstance(typeof(BlockPacker<>).MakeGenericType(type), System.Reflection.BindingFlags.Instance | System.Reflection.BindingFlags.NonPublic, null,
                                             new object[] { signature, size }, null);
         }
@@ -56,9 +54,12 @@ namespace Silverpoint
         {
             var seen = new HashSet<string>();
             Array values = Enum.GetValues(type);
+            // (Enum.ToString("D") would print the current culture's sign.)
+            bool isLarge = Type.GetTypeCode(type) == TypeCode.UInt64;
             foreach (object value in values)
             {
-                string number = ((Enum)value).ToString("D");
+                string number = isLarge ? Convert.ToUInt64(value, CultureInfo.InvariantCulture).ToString(CultureInfo.InvariantCulture)
+                                        : Convert.ToInt64(value, CultureInfo.InvariantCulture).ToString(CultureInfo.InvariantCulture);
                 if (seen.Add(number)) yield return new KeyValuePair<string, string>(number, Enum.GetName(type, value));
             }
         }

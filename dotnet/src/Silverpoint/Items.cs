@@ -29,7 +29,7 @@ namespace Silverpoint
 
         internal static void Put(Writer writer, object value, int depth)
         {
-            int place = writer.Size;
+            Writer.Place place = writer.Here;
             try
             {
                 PutChecked(writer, value, depth);
@@ -37,9 +37,12 @@ namespace Silverpoint
             catch (Exception error) when (!(error is OutOfMemoryException))
             {
                 writer.Back(place);
-                Text(writer, "<error: " + error.GetType().Name + ">", depth);
+                Text(writer, Thrown(error), depth);
             }
         }
+
+        // What stands for a value that could not be read.
+        private static string Thrown(Exception error) => "<error: " + error.GetType().Name + ">";
 
         private static void Text(Writer writer, string text, int depth) => Cbor.Text(writer, text, Math.Max(Room(writer, depth), 0));
 
@@ -183,14 +186,39 @@ namespace Silverpoint
             Put(writer, value, depth + 1);
         }
 
+        // Both are code of the program. If one throws, the rest of the exception is recorded nevertheless.
+        private static string MessageOf(Exception error)
+        {
+            try
+            {
+                return error.Message;
+            }
+            catch (Exception thrown) when (!(thrown is OutOfMemoryException))
+            {
+                return Thrown(thrown);
+            }
+        }
+
+        private static string StackOf(Exception error)
+        {
+            try
+            {
+                return error.StackTrace;
+            }
+            catch (Exception thrown) when (!(thrown is OutOfMemoryException))
+            {
+                return Thrown(thrown);
+            }
+        }
+
         // Type, message, stack, and the exceptions within.
         private static void Exception(Writer writer, Exception error, int depth, int inner)
         {
             writer.Put8(Cbor.Map);
             Field(writer, "type", error.GetType().FullName, depth);
-            Field(writer, "message", error.Message, depth);
+            Field(writer, "message", MessageOf(error), depth);
             // Of the whole chain at most a part of what is left for each.
-            string stack = error.StackTrace;
+            string stack = StackOf(error);
             if (stack != null)
             {
                 Text(writer, "stack", depth + 1);

@@ -17,6 +17,9 @@ namespace Silverpoint
             return ticks < Most - TimeSpan.TicksPerDay && ticks > -Most + TimeSpan.TicksPerDay;
         }
 
+        // The offset of a local time comes from code that reads files and may wait: not while a record is being made.
+        internal static bool IsDirect(DateTime value) => value.Kind != DateTimeKind.Local && IsShort(value);
+
         internal static bool IsShort(TimeSpan value) => value.Ticks < Most && value.Ticks > -Most;
 
         internal static byte* Put(byte* at, DateTime value)

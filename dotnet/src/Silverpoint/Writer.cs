@@ -119,11 +119,20 @@ namespace Silverpoint
             if (!IsFull) *(uint*)(memory + place) = value;
         }
 
-        // Forgets what was written behind a place.
-        internal void Back(int place)
+        // A place to go back to. What had no room before it is missing still.
+        internal struct Place
         {
-            size = place;
-            IsFull = false;
+            internal int Size;
+            internal bool IsFull;
+        }
+
+        internal Place Here => new Place { Size = size, IsFull = IsFull };
+
+        // Forgets what was written behind a place.
+        internal void Back(Place place)
+        {
+            size = place.Size;
+            IsFull = place.IsFull;
         }
 
         // `count` units of `unit` bytes behind their number; cut when there is no room for all.

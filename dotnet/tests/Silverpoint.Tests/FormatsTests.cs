@@ -10,9 +10,13 @@ using Silverpoint;
 /// The text of a record is what string.Format prints with the invariant culture. This holds for each kind of value with each format, and for generated strings of them.
 static class FormatsTests
 {
-    public static void TextsAreThoseOfStringFormat()
+    public static void TextsAreThoseOfStringFormat() => TextsAreThose();
+
+    public static void TextsDoNotDependOnTheCulture() => TextsAreThose("foreign");
+
+    static void TextsAreThose(params string[] arguments)
     {
-        Ended ended = Recorded.Program("Formats");
+        Ended ended = Recorded.Program("Formats", arguments);
         // The program prints what string.Format makes, one JSON text a line.
         string[] wanted = ended.Output.Split('\n').Where(line => line.StartsWith("\"")).Select(line => (string)Json.Parse(line)).ToArray();
         List<string> found = Recorded.Texts(ended.File);
@@ -69,7 +73,7 @@ static partial class Programs
 
     public static int Formats(string[] arguments)
     {
-        CultureInfo.CurrentCulture = CultureInfo.InvariantCulture;
+        CultureInfo.CurrentCulture = arguments.Length > 0 ? Foreign() : CultureInfo.InvariantCulture;
         TraceSource source = Source();
         var random = new Random(29);
         foreach (object value in formatted)

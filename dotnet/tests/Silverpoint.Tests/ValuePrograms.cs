@@ -1,6 +1,7 @@
 using System;
 using System.Collections;
 using System.Collections.Generic;
+using System.Globalization;
 using System.IO;
 using System.Threading;
 using Silverpoint;
@@ -13,6 +14,7 @@ static partial class Programs
 
     public static int Scalars(string[] arguments)
     {
+        if (arguments.Length > 0) CultureInfo.CurrentCulture = Foreign();
         Tracepoint.Log("test", Level.Info, "{} {} {} {} {} {}").With<sbyte, byte, short, ushort, int, uint>().Record(-128, 255, -32768, 65535, int.MinValue, uint.MaxValue);
         Tracepoint.Log("test", Level.Info, "{} {} {} {} {} {}").With<long, ulong, float, double, bool, char>().Record(long.MinValue, ulong.MaxValue, 0.1f, 0.1, true, '\u00e4');
         Tracepoint.Log("test", Level.Info, "{} {} {} {} {} {}").With<decimal, Guid, IntPtr, Colour, Colour, FileAccess>()
@@ -20,7 +22,22 @@ static partial class Programs
         var time = new DateTime(2026, 11, 26, 1, 2, 3, DateTimeKind.Utc);
         Tracepoint.Log("test", Level.Info, "{} {} {} {} {} {}").With<DateTime, DateTimeOffset, TimeSpan, DateTime, TimeSpan, string>()
             .Record(time, new DateTimeOffset(time).ToOffset(TimeSpan.FromHours(2)), TimeSpan.FromTicks(15000000), DateTime.MinValue, TimeSpan.MaxValue, null);
+        Tracepoint.Log("test", Level.Info, "{} {}").With<Below, Below>().Record(Below.Minus, (Below)(-7));
         return 0;
+    }
+
+    enum Below { Minus = -1, Zero }
+
+    // The signs of Swedish. Not each runtime knows that culture.
+    static CultureInfo Foreign()
+    {
+        var culture = (CultureInfo)CultureInfo.InvariantCulture.Clone();
+        culture.NumberFormat.NegativeSign = "\u2212";
+        culture.NumberFormat.NumberDecimalSeparator = ",";
+        culture.NumberFormat.NumberGroupSeparator = "\u00a0";
+        culture.DateTimeFormat.DateSeparator = "-";
+        culture.DateTimeFormat.TimeSeparator = ".";
+        return culture;
     }
 
     public static int Containers(string[] arguments)
@@ -112,7 +129,14 @@ static partial class Programs
             failed.Record(outer);
         }
         failed.Record(new AggregateException(new Exception("first"), new Exception("second")));
+        failed.Record(new Exception("around it", new Silent(new Exception("innermost"))));
         return 0;
+    }
+
+    sealed class Silent(Exception inner) : Exception("", inner)
+    {
+        public override string Message => throw new NotSupportedException("no message");
+        public override string StackTrace => throw new TimeoutException("no stack");
     }
 
     public static int LongValues(string[] arguments)
@@ -213,6 +237,16 @@ static partial class Programs
         return 0;
     }
 
+    static readonly Tracepoint<long, string> turns = Tracepoint.Log("test", Level.Info, "turn {} {}").With<long, string>();
+
+    // The native library makes the record in another lane where the thread's own is busy.
+    static unsafe void RecordAndTell()
+    {
+        byte* before = Ring.Position;
+        counts.Record(1, 0);
+        line.Record(Ring.Position != before ? "still records in its own lane" : "still records, but not in its own lane");
+    }
+
     public static int Aborted(string[] arguments)
     {
         int aborted = 0;
@@ -225,14 +259,14 @@ static partial class Programs
                 {
                     for (;;)
                     {
-                        counts.Record(0, made);
+                        turns.Record(made, "of a thread that will be aborted");
                         Volatile.Write(ref made, made + 1);
                     }
                 }
                 catch (ThreadAbortException)
                 {
                     Thread.ResetAbort();
-                    line.Record("still records");
+                    RecordAndTell();
                 }
             });
             thread.Start();

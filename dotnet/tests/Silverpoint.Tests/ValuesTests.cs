@@ -16,7 +16,11 @@ static class ValuesTests
 
     public static void Scalars() => Shows("Scalars",
         "-128 255 -32768 65535 -2147483648 4294967295", "-9223372036854775808 18446744073709551615 0.1 0.1 true \u00e4", "1.50 00112233-4455-6677-8899-aabbccddeeff 0x10 Green 77 Read|Write",
-        "2026-11-26T01:02:03.000000000Z 2026-11-26T01:02:03.000000000Z 1.5 s 0001-01-01T00:00:00.0000000 10675199.02:48:05.4775807 (null)");
+        "2026-11-26T01:02:03.000000000Z 2026-11-26T01:02:03.000000000Z 1.5 s 0001-01-01T00:00:00.0000000 10675199.02:48:05.4775807 (null)",
+        "Minus -7");
+
+    public static void ScalarsDoNotDependOnTheCulture() => Check.Same(string.Join("\n", Recorded.Texts(Recorded.Program("Scalars").File).ToArray()),
+        string.Join("\n", Recorded.Texts(Recorded.Program("Scalars", ["foreign"]).File).ToArray()), "records under another culture");
 
     public static void Containers() => Shows("Containers",
         "[1, 2] none [\"a\", \"b\"] {\"a\": 1} (1, \"x\") 0x0102", "none 5 {1, 2} (\"k\", 7) (1, \"x\", 2.5) [[1], none]", "(1, 2, 3, 4) (5, \"y\") none [Green] [(\"k\", 1)] [none, 3]");
@@ -31,6 +35,7 @@ static class ValuesTests
         string[] found = Recorded.Texts(Recorded.Program("Exceptions").File).ToArray();
         foreach (string part in new[] { "System.ApplicationException", "\"outer\"", "System.InvalidOperationException", "\"inner\"", "\"stack\"", "Exceptions" }) Check.That(found[0].Contains(part), part + " is missing: " + found[0]);
         foreach (string part in new[] { "AggregateException", "\"first\"", "\"second\"" }) Check.That(found[1].Contains(part), part + " is missing: " + found[1]);
+        foreach (string part in new[] { "\"around it\"", "Silent", "\"<error: NotSupportedException>\"", "\"<error: TimeoutException>\"", "\"innermost\"" }) Check.That(found[2].Contains(part), part + " is missing: " + found[2]);
     }
 
     public static void LongValuesAreCutAndSaySo()
@@ -68,6 +73,7 @@ static class ValuesTests
         List<string> found = Recorded.Texts(Recorded.Program("Aborted").File);
         Check.Same("20 threads were aborted", found[found.Count - 1], "the last record");
         Check.Same(20, found.Count(text => text.StartsWith("still records")), "threads that record after Thread.Abort and ResetAbort");
+        Check.Same(20, found.Count(text => text == "still records in its own lane"), "threads whose lane is not busy after Thread.Abort");
     }
 
     public static void WithoutTheLibraryTheProgramRuns()
