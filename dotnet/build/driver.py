@@ -1,5 +1,7 @@
 """The commands of scripts/dotnet."""
 
+import contextlib
+import fcntl
 import json
 import os
 import shutil
@@ -289,27 +291,41 @@ def test(places, names):
     return sums
 
 
+@contextlib.contextmanager
+def alone(places):
+    """One at a time builds, packs and tests in a target folder: others wait."""
+    places.folder.mkdir(parents=True, exist_ok=True)
+    with open(places.folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def main(words, usage):
     places = at.Places(TOP)
     verb, rest = (words[0], words[1:]) if words else ("", [])
     try:
         if verb == "native" and not rest:
-            print(f"dotnet: {build_native(places)}")
+            with alone(places):
+                print(f"dotnet: {build_native(places)}")
             return 0
         if verb == "build" and not rest:
-            build(places)
+            with alone(places):
+                build(places)
             return 0
         if verb == "pack" and not rest:
-            print(f"dotnet: {pack(places, build(places))}")
+            with alone(places):
+                print(f"dotnet: {pack(places, build(places))}")
             return 0
         if verb == "run" and len(rest) >= 2 and rest[0] in at.TITLES:
-            project = next((one for one in build(places) if one.name == rest[1] and one.is_program), None)
+            with alone(places):
+                project = next((one for one in build(places) if one.name == rest[1] and one.is_program), None)
             if project is None:
                 raise Failed(f"there is no program {rest[1]} below dotnet/")
             os.environ.setdefault("SILVERPOINT_RUNTIME", rest[0])
             return subprocess.run([*words_of(places, rest[0], project), *rest[2:]]).returncode
         if verb == "test" or not words:
-            sums = test(places, rest)
+            with alone(places):
+                sums = test(places, rest)
             print(f"dotnet: {sums[0]} passed, {sums[1]} failed, {sums[2]} skipped")
             return 1 if sums[1] else 0
     except at.Unavailable as why:
