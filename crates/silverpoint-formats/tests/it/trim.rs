@@ -288,6 +288,8 @@ pub fn random(steps: &[(u8, u8, u8)]) -> Vec<u8> {
             3 | 4 => {
                 b.record(session, stream, 19, ticks, &words);
                 b.span_end(session, stream, 19, ticks, ticks + 5);
+                // A thread's records are in order: the next one is no earlier than this end.
+                ticks += 5;
             }
             5 => b.context(session, stream, ticks, (step % 3 > 0).then_some((*step, "ada"))),
             6..9 => b.record(session, stream, 16, ticks, &words),
