@@ -34,6 +34,11 @@ fn numbers(out: &str) -> Vec<u64> {
     out.lines().filter_map(number).collect()
 }
 
+/// A program may be in the middle of a line when its output is read.
+fn whole_lines(out: &str) -> &str {
+    &out[..out.rfind('\n').map_or(0, |end| end + 1)]
+}
+
 /// All bytes of a session's files, and when each was changed.
 fn contents(directory: &Path) -> BTreeMap<String, (Vec<u8>, i64, i64)> {
     let entries = std::fs::read_dir(directory).unwrap().flatten();
@@ -100,7 +105,10 @@ fn following_goes_on_when_a_collector_comes_and_goes() {
     step(&mut program, "count 7");
     let words = ["-c", "exec \"$0\" tail -f --json \"$1\" > out", env!("CARGO_BIN_EXE_silverpoint"), &pid];
     let mut follower = Running::start(&mut scratch.command("sh", words));
-    let seen = || numbers(&std::fs::read_to_string(scratch.path("out")).unwrap_or_default()).len();
+    let seen = || {
+        let out = std::fs::read_to_string(scratch.path("out")).unwrap_or_default();
+        numbers(whole_lines(&out)).len()
+    };
     let mut expected = 7;
     scratch.wait("the first records", || seen() == expected);
     let mut record = |expected: &mut usize| {
@@ -187,8 +195,7 @@ fn several_at_once() {
     let ticks = || {
         let mut ticks: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         let out = out();
-        // The last line may be there in part.
-        for line in out.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
+        for line in whole_lines(&out).lines() {
             let record: serde_json::Value = serde_json::from_str(line).unwrap();
             if let Some(number) = record["args"]["number"].as_u64() {
                 ticks.entry(record["pid"].as_u64().unwrap()).or_default().push(number);
