@@ -3,6 +3,7 @@
 // C# and writes into the ring itself, through the memory layout that is checked here.
 //
 // Needs nothing of the C++ library. All functions may be called from any thread.
+#include <silverpoint/context.hpp>
 #include <silverpoint/silverpoint.hpp>
 
 using namespace silverpoint::detail;
@@ -16,7 +17,7 @@ static_assert(offsetof(Lane, ready) == 0 && offsetof(Lane, cur) == 8 && offsetof
 namespace {
 
 // Grows when a function or a layout changes: both files must be of one version.
-constexpr int kInterface = 2;
+constexpr int kInterface = 3;
 constexpr std::uint16_t kDotnet = 4;
 
 // A copy that stays as long as the process, as sites do. Null: no memory.
@@ -87,6 +88,7 @@ SPN_EXPORT void spn_lose(int cause);
 SPN_EXPORT std::size_t spn_largest();
 SPN_EXPORT std::uint64_t spn_new_id();
 SPN_EXPORT void spn_end_probed_span(Site* site, std::uint64_t ticks);
+SPN_EXPORT void spn_context(const char* pairs, std::size_t size, int cut);
 
 SPN_EXPORT int spn_interface() { return kInterface; }
 
@@ -168,4 +170,15 @@ SPN_EXPORT std::uint64_t spn_new_id() { return silverpoint::new_id(); }
 
 SPN_EXPORT void spn_end_probed_span(Site* site, std::uint64_t ticks) {
     end_probed_span(*site, ticks, std::uint64_t{kSiteSpanEnd} << 32 | 32);
+}
+
+// The fields of the calling thread's records from here on, instead of those before: pairs of CBOR items, at
+// most kContextBytes. They are written into the ring before the next record. No managed code runs in a signal
+// handler, so nothing interrupts the change.
+SPN_EXPORT void spn_context(const char* pairs, std::size_t size, int cut) {
+    Thread* const thread = thread_of_contexts();
+    if (thread == nullptr) return;
+    thread->contexts.reset();
+    if (size != 0 || cut != 0) thread->contexts.push(pairs, size, cut != 0);
+    ask_lanes(*thread);
 }

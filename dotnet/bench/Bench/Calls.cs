@@ -61,6 +61,9 @@ static class Calls
         Time("tracepoint with three numbers, off", blocks, 0, Off);
         Time("tracepoint with three numbers", blocks, 1, Numbers);
         Time("tracepoint with a text and a number", blocks, 1, Texts);
+        Time("Context.Push and Dispose", blocks, 0, Scopes);
+        Time("Context.Push, a record with a text and a number, Dispose", blocks, 1, TextsInScopes);
+        using (Context.Push("request", 7)) Time("tracepoint with a text and a number, in a context", blocks, 1, Texts);
         if (HasLoop())
         {
             double[] ns = new double[blocks];
@@ -124,4 +127,11 @@ static class Calls
     static void Off(int calls) { for (int i = 0; i < calls; ++i) off.Record(i, 7, 1.5); }
     static void Numbers(int calls) { for (int i = 0; i < calls; ++i) numbers.Record(i, 7, 1.5); }
     static void Texts(int calls) { for (int i = 0; i < calls; ++i) text.Record(line, i); }
+    static void Scopes(int calls) { for (int i = 0; i < calls; ++i) using (Context.Push("request", i)) { } }
+
+    static void TextsInScopes(int calls)
+    {
+        for (int i = 0; i < calls; ++i)
+            using (Context.Push("request", i)) text.Record(line, i);
+    }
 }

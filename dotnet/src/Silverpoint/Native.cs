@@ -28,7 +28,7 @@ namespace Silverpoint
     internal static unsafe class Native
     {
         private const string Library = "silverpoint_net";
-        private const int Interface = 2;
+        private const int Interface = 3;
         // Causes of losses (spec/wire.md, section 6).
         internal const int TooLarge = 5, NoSite = 6;
 
@@ -120,5 +120,6 @@ namespace Silverpoint
         [DllImport(Library)] internal static extern UIntPtr spn_largest();
         [DllImport(Library)] internal static extern ulong spn_new_id();
         [DllImport(Library)] internal static extern void spn_end_probed_span(NativeSite* site, ulong ticks);
+        [DllImport(Library)] internal static extern void spn_context(byte* pairs, UIntPtr size, int cut);
     }
 }

@@ -13,6 +13,9 @@ namespace Silverpoint
 
         // The calling thread's; null before its first record.
         [ThreadStatic] private static Lane* lane;
+        // The context of the flow that the thread runs, and the one that the native library knows of this thread.
+        [ThreadStatic] private static Context wanted;
+        [ThreadStatic] private static Context stated;
         private static int largest;
 
         // Bytes of arguments that the largest record has room for.
@@ -23,6 +26,30 @@ namespace Silverpoint
                 if (largest == 0) largest = (int)(uint)Native.spn_largest();
                 return largest;
             }
+        }
+
+        // The thread runs in another context from here on. Its next record finds no room before the limit, so it takes
+        // the slow path, which states the context. Other records do not look at it.
+        internal static void Enter(Context context)
+        {
+            wanted = context;
+            if (lane != null) Volatile.Write(ref *(ulong*)&lane->Limit, 0);
+        }
+
+        // Tells the native library about the context before it makes a record.
+        private static void State()
+        {
+            Context context = wanted;
+            if (context == stated) return;
+            int size = context == null ? 0 : context.Size;
+            fixed (byte* pairs = size == 0 ? null : context.Pairs) Native.spn_context(pairs, (UIntPtr)(uint)size, context != null && context.IsCut ? 1 : 0);
+            stated = context;
+        }
+
+        private static void Begin()
+        {
+            lane = Native.spn_lane();
+            State();
         }
 
         // For tests: the place of the thread's next record; null before the first.
@@ -88,7 +115,7 @@ namespace Silverpoint
             ulong head = Volatile.Read(ref site->Head);
             if (head == 0) head = point.Complete();
             if (head == 0) return 0;
-            if (lane == null) lane = Native.spn_lane();
+            if (lane == null) Begin();
             Writer writer = Writer.Take(arguments.Count);
             try
             {
@@ -112,7 +139,7 @@ namespace Silverpoint
             if (state == 0 || (state != 1 && Native.spn_wants(site, state) == 0)) return 0;
             if (head == 0) head = point.Complete();
             if (head == 0) return 0;
-            if (lane == null) lane = Native.spn_lane();
+            if (lane == null) Begin();
             return Write(site, head, writer);
         }
 
@@ -130,6 +157,7 @@ namespace Silverpoint
                 ulong ticks = Put(head, writer.Size, ref packed);
                 if (ticks != 0) return ticks;
             }
+            State();
             return Native.spn_record(site, head, writer.Bytes, (UIntPtr)(uint)writer.Size, writer.IsCut ? 1 : 0);
         }
 
@@ -139,13 +167,16 @@ namespace Silverpoint
             const ulong Head = 3ul << 32;
             if ((long)ticks <= 0)
             {
-                if (ticks != 0) Native.spn_end_probed_span(site, ticks);
+                if (ticks == 0) return;
+                State();
+                Native.spn_end_probed_span(site, ticks);
                 return;
             }
             var arguments = new Arguments<uint, Arguments<ulong, NoArguments>> { Value = (uint)(site->Whole >> 32), Rest = { Value = ticks } };
             if (Put(Head, 12, ref arguments) != 0) return;
             byte* bytes = stackalloc byte[12];
             arguments.Put(bytes);
+            State();
             Native.spn_record(site, Head, bytes, (UIntPtr)12u, 0);
         }
     }

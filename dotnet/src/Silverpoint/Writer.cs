@@ -52,6 +52,14 @@ namespace Silverpoint
             return writer;
         }
 
+        // A writer for at most so many bytes that become no record.
+        internal static Writer TakeFor(int most)
+        {
+            Writer writer = Take(0);
+            writer.largest = Math.Min(writer.largest, most);
+            return writer;
+        }
+
         internal void GiveBack() => free.Push(this);
 
         // The next argument begins: it need not leave room for itself.
