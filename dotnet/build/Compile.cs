@@ -58,8 +58,14 @@ static class Compile
 
         Type referenceType = code.GetType("Microsoft.CodeAnalysis.MetadataReference", true);
         dynamic references = Activator.CreateInstance(typeof(List<>).MakeGenericType(referenceType));
+        bool isForNet = false;
+        foreach (dynamic reference in line.MetadataReferences) isForNet |= Path.GetFileName((string)reference.Reference) == "System.Private.CoreLib.dll";
         foreach (dynamic reference in line.MetadataReferences)
-            references.Add((dynamic)Call(referenceType, "CreateFromFile", reference.Reference, reference.Properties));
+        {
+            byte[] changed = isForNet ? null : ForFramework((string)reference.Reference);
+            references.Add(changed == null ? (dynamic)Call(referenceType, "CreateFromFile", reference.Reference, reference.Properties)
+                                           : (dynamic)Call(referenceType, "CreateFromImage", changed, reference.Properties));
+        }
 
         string output = Path.Combine(line.OutputDirectory, line.OutputFileName);
         dynamic options = line.CompilationOptions;
@@ -80,13 +86,42 @@ static class Compile
         return true;
     }
 
+    /// An assembly that was made for .NET, with references as one for .NET Framework has them: to version 4 of System.Runtime and its like.
+    /// Packages hold one assembly for each. What programs name of them is the same, and only one is at hand. Null: it has them already.
+    static byte[] ForFramework(string path)
+    {
+        byte[] image = File.ReadAllBytes(path);
+        bool isChanged = false;
+        Assembly library = Assembly.Load("System.Reflection.Metadata");
+        using (dynamic file = Activator.CreateInstance(library.GetType("System.Reflection.PortableExecutable.PEReader", true), new MemoryStream(image)))
+        {
+            dynamic reader = Call(library.GetType("System.Reflection.Metadata.PEReaderExtensions", true), "GetMetadataReader", (object)file);
+            Type offsets = library.GetType("System.Reflection.Metadata.Ecma335.MetadataReaderExtensions", true);
+            object table = Enum.ToObject(library.GetType("System.Reflection.Metadata.Ecma335.TableIndex", true), 0x23);
+            int size = (int)Call(offsets, "GetTableRowSize", (object)reader, table);
+            int at = (int)file.PEHeaders.MetadataStartOffset + (int)Call(offsets, "GetTableMetadataOffset", (object)reader, table);
+            foreach (dynamic handle in reader.AssemblyReferences)
+            {
+                dynamic reference = reader.GetAssemblyReference(handle);
+                // A row begins with four numbers of 16 bits: the version.
+                if (((string)reader.GetString(reference.Name)).StartsWith("System.", StringComparison.Ordinal) && (int)reference.Version.Major > 4)
+                {
+                    Array.Copy(new byte[] { 4, 0, 0, 0, 0, 0, 0, 0 }, 0, image, at, 8);
+                    isChanged = true;
+                }
+                at += size;
+            }
+        }
+        return isChanged ? image : null;
+    }
+
     /// A static method whose first parameters take these values; the others get their defaults.
     static object Call(Type type, string name, params object[] values)
     {
         foreach (MethodInfo method in type.GetMethods(BindingFlags.Public | BindingFlags.Static).Where(one => one.Name == name))
         {
             ParameterInfo[] parameters = method.GetParameters();
-            if (parameters.Length < values.Length || values.Where((value, i) => !parameters[i].ParameterType.IsInstanceOfType(value)).Any()) continue;
+            if (parameters.Length < values.Length || values.Where((value, i) => value != null && !parameters[i].ParameterType.IsInstanceOfType(value)).Any()) continue;
             if (parameters.Skip(values.Length).Any(one => !one.IsOptional)) continue;
             var all = parameters.Select((one, i) => i < values.Length ? values[i] : Default(one)).ToArray();
             return method.Invoke(null, all);

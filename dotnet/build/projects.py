@@ -142,7 +142,7 @@ def package_folder(project, package, places):
     net10 = project.values["TargetFramework"] == "net10.0"
     if package == OWN:
         return places.unpacked / "lib" / ("netstandard2.0" if net10 else "net48")
-    folders = [places.folder / name for name in (["net10/extensions"] if net10 else []) + ["tools/configuration", "tools/nuget"]]
+    folders = [places.folder / name for name in ("net10/extensions", "tools/configuration", "tools/nuget")]
     for folder in folders:
         if (folder / f"{package}.dll").exists():
             return folder

@@ -66,7 +66,7 @@ namespace Silverpoint
         private static readonly bool isShortest = (0.1 + 0.2).ToString(CultureInfo.InvariantCulture) != "0.3";
 
         // What decides how an argument is recorded: its type. Floats that readers print otherwise than .NET count as another.
-        private static Type TypeOf(object argument)
+        internal static Type TypeOf(object argument)
         {
             if (argument == null) return null;
             Type type = argument.GetType();
@@ -76,7 +76,7 @@ namespace Silverpoint
         }
 
         // Both print the fewest digits that read back the same, in this range without an exponent.
-        private static bool IsPrintedAlike(double value)
+        internal static bool IsPrintedAlike(double value)
         {
             double size = Math.Abs(value);
             return isShortest && (size >= 0.001 && size < 100000 || value == 0 && !(1 / value < 0));

@@ -1,0 +1,4 @@
+using System.Reflection;
+
+[assembly: AssemblyTitle("Silverpoint.Extensions.Logging")]
+[assembly: AssemblyVersion("0.1.0.0")]

@@ -1,0 +1,156 @@
+using System;
+using System.Collections.Generic;
+using System.Text;
+using System.Threading;
+
+namespace Silverpoint.Extensions.Logging
+{
+    // States that are lists of names and values, the template last.
+    internal static class ListedState
+    {
+        // Of one message; further ones are in its text.
+        private const int MostValues = 100;
+
+        // False: it is no such state, or is recorded as a text.
+        internal static bool Record(LevelSites sites, int id, object state, Exception exception)
+        {
+            var list = state as IReadOnlyList<KeyValuePair<string, object>>;
+            if (list == null) return false;
+            int count = list.Count - 1;
+            if (count < 0 || count > MostValues) return false;
+            KeyValuePair<string, object> last = list[count];
+            var template = last.Value as string;
+            if (template == null || last.Key != MessageTemplate.Key) return false;
+            ListedSlot slot = sites.OfTemplate(template, id, exception != null);
+            if (slot == null) return false;
+            var names = new string[count];
+            var values = new object[count];
+            for (int i = 0; i < count; ++i)
+            {
+                KeyValuePair<string, object> one = list[i];
+                names[i] = one.Key ?? "";
+                values[i] = Values.Shown(one.Value);
+            }
+            ListedSite site = slot.Find(sites, names, values, id, exception != null);
+            if (site == null || site.Point == null) return false;
+            Writer writer = Writer.Take(count + 2);
+            try
+            {
+                site.Pack(writer, values);
+                LevelSites.PutExtras(writer, id, exception);
+                Ring.Write(site.Point, writer);
+            }
+            finally
+            {
+                writer.GiveBack();
+            }
+            return true;
+        }
+    }
+
+    // A template, and its sites by the types of their values.
+    internal sealed class ListedSlot
+    {
+        // Calls with further types record one text.
+        private const int MostVariants = 16;
+
+        private readonly string template;
+        private ListedSite first;
+
+        internal ListedSlot(string template) { this.template = template; }
+
+        // Null: there are too many.
+        internal ListedSite Find(LevelSites sites, string[] names, object[] values, int id, bool hasException)
+        {
+            ListedSite known = Volatile.Read(ref first);
+            for (ListedSite one = known; one != null; one = one.Next)
+                if (one.Fits(names, values)) return one;
+            if (known != null && known.Count >= MostVariants) return null;
+            lock (this)
+            {
+                for (ListedSite one = first; one != null; one = one.Next)
+                    if (one.Fits(names, values)) return one;
+                var made = new ListedSite(sites, template, names, values, id, hasException, first);
+                Volatile.Write(ref first, made);
+                return made;
+            }
+        }
+    }
+
+    // A template with values of certain names and types.
+    internal sealed class ListedSite
+    {
+        private readonly string[] names;
+        private readonly Type[] types;
+        // In the order of the record: those of the template's holes, then the others.
+        private readonly FormatField[] fields;
+        internal readonly ListedSite Next;
+        internal readonly int Count;
+        // Null: the message is a text.
+        internal readonly Tracepoint Point;
+
+        internal ListedSite(LevelSites sites, string template, string[] names, object[] values, int id, bool hasException, ListedSite next)
+        {
+            Next = next;
+            Count = next == null ? 1 : next.Count + 1;
+            this.names = names;
+            types = new Type[values.Length];
+            for (int i = 0; i < types.Length; ++i) types[i] = FormatSite.TypeOf(values[i]);
+            MessageTemplate parsed = MessageTemplate.Parse(template);
+            if (parsed == null) return;
+            var all = new List<FormatField>();
+            var shown = new List<string>();
+            var text = new StringBuilder();
+            var signature = new StringBuilder();
+            var isUsed = new bool[names.Length];
+            foreach (CompositeFormat.Part part in parsed.Format.Parts)
+            {
+                if (part.Literal != null)
+                {
+                    text.Append(part.Literal.Replace("{", "{{").Replace("}", "}}"));
+                    continue;
+                }
+                int place = PlaceOf(parsed.Names[part.Index], part.Index);
+                if (place < 0) return;
+                CompositeFormat.Part item = part;
+                item.Index = place;
+                isUsed[place] = true;
+                var field = new FormatField(item, types[place]);
+                text.Append(field.Specification.Length == 0 ? "{}" : "{:" + field.Specification + "}");
+                Add(field, names[place], all, shown, signature);
+            }
+            for (int i = 0; i < names.Length; ++i)
+                if (!isUsed[i]) Add(new FormatField(new CompositeFormat.Part { Index = i }, types[i]), names[i], all, shown, signature);
+            LevelSites.AddExtraNames(shown, id, hasException);
+            fields = all.ToArray();
+            Point = sites.Make(text.ToString(), signature.Append(LevelSites.ExtraSignature(id, hasException)).ToString(), shown.ToArray());
+        }
+
+        private static void Add(FormatField field, string name, List<FormatField> all, List<string> shown, StringBuilder signature)
+        {
+            all.Add(field);
+            shown.Add(name);
+            signature.Append(field.Signature);
+        }
+
+        // Where the value of a hole is: at its own place as a rule, since a name may stand in a template twice.
+        private int PlaceOf(string name, int hole)
+        {
+            if (hole < names.Length && names[hole] == name) return hole;
+            return Array.FindIndex(names, one => string.Equals(one, name, StringComparison.OrdinalIgnoreCase));
+        }
+
+        internal bool Fits(string[] otherNames, object[] values)
+        {
+            if (values.Length != types.Length) return false;
+            for (int i = 0; i < types.Length; ++i)
+                if (FormatSite.TypeOf(values[i]) != types[i] || otherNames[i] != names[i]) return false;
+            return true;
+        }
+
+        internal void Pack(Writer writer, object[] values)
+        {
+            foreach (FormatField field in fields) field.Put(writer, values[field.Index]);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+using System.Collections.Concurrent;
+using System.Threading;
+using Microsoft.Extensions.Logging;
+
+namespace Silverpoint.Extensions.Logging
+{
+    /// <summary>
+    /// Records what a program logs by <see cref="ILogger"/>. Add it by <c>builder.AddSilverpoint()</c>. One provider serves all
+    /// threads. It has nothing to flush: a record is safe as soon as it is made. Nothing that the program's states, formatters
+    /// and enumerators throw gets out of it.
+    /// </summary>
+    /// <remarks>
+    /// The logger's category is the record's, levels have the same order, and directives switch each category and level. Scopes
+    /// become a <see cref="Context"/>, so all records of the flow have their fields, by whomever they are made. Therefore this is no
+    /// ISupportExternalScope: with that the scopes would be read at each record, and by the logger alone.
+    /// </remarks>
+    [ProviderAlias("Silverpoint")]
+    public sealed class SilverpointLoggerProvider : ILoggerProvider
+    {
+        // Loggers of further categories record with the category of the first of them.
+        internal const int MostCategories = 2000;
+        private static readonly ConcurrentDictionary<string, SilverpointLogger> loggers = new ConcurrentDictionary<string, SilverpointLogger>();
+        private static readonly SilverpointLogger other = new SilverpointLogger("other");
+        private static int count;
+
+        /// <summary>A logger of this category. Loggers of one category are one object, in all providers.</summary>
+        public ILogger CreateLogger(string categoryName)
+        {
+            SilverpointLogger logger;
+            categoryName = categoryName ?? "";
+            if (loggers.TryGetValue(categoryName, out logger)) return logger;
+            if (Volatile.Read(ref count) >= MostCategories) return other;
+            logger = new SilverpointLogger(categoryName);
+            if (!loggers.TryAdd(categoryName, logger)) return loggers[categoryName];
+            Interlocked.Increment(ref count);
+            return logger;
+        }
+
+        /// <summary>Does nothing. Loggers go on to record, since the program may hold them.</summary>
+        public void Dispose() { }
+    }
+}
