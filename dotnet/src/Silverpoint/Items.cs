@@ -1,5 +1,6 @@
 using System;
 using System.Collections;
+using System.Collections.Generic;
 using System.Globalization;
 using System.Runtime.CompilerServices;
 
@@ -21,6 +22,21 @@ namespace Silverpoint
         {
             int place = writer.Mark();
             Put(writer, value, 0);
+            writer.Patch(place, (uint)(writer.Size - place - 4));
+        }
+
+        // A whole argument of type `v`: values by their names. Those without one are numbered.
+        internal static void PutFields(Writer writer, IList<string> names, IList<object> values)
+        {
+            int place = writer.Mark();
+            writer.Put8(Cbor.Map);
+            int count = values == null ? 0 : values.Count;
+            for (int i = 0; i < count; ++i)
+            {
+                string name = names != null && i < names.Count ? names[i] : null;
+                Field(writer, name ?? "argument" + (i + 1).ToString(CultureInfo.InvariantCulture), values[i], 0);
+            }
+            writer.Put8(Cbor.End);
             writer.Patch(place, (uint)(writer.Size - place - 4));
         }
 
@@ -84,6 +100,7 @@ namespace Silverpoint
             else if (depth >= MostDepth || Room(writer, depth) < ForEnd) Text(writer, "\u2026", depth);
             else if (value is Exception) Exception(writer, (Exception)value, depth, 0);
             else if (value is IDictionary) Map(writer, (IDictionary)value, depth);
+            else if (value is IDictionary<string, object>) Named(writer, (IDictionary<string, object>)value, depth);
             else if (value is ITuple) Tuple(writer, (ITuple)value, depth);
             else if (value is ICollection || IsCounted(value)) List(writer, (IEnumerable)value, depth);
             else Properties.Put(writer, value, depth);
@@ -104,7 +121,7 @@ namespace Silverpoint
             {
                 if (!one.IsGenericType) continue;
                 Type definition = one.GetGenericTypeDefinition();
-                if (definition == typeof(System.Collections.Generic.IReadOnlyCollection<>) || definition == typeof(System.Collections.Generic.ICollection<>)) return true;
+                if (definition == typeof(IReadOnlyCollection<>) || definition == typeof(ICollection<>)) return true;
             }
             return false;
         }
@@ -162,6 +179,14 @@ namespace Silverpoint
                 writer.Put8(Cbor.Null);
                 writer.IsCut = true;
             }
+            writer.Put8(Cbor.End);
+        }
+
+        // Objects that have their fields at run time: nested values of EventSource, ExpandoObject.
+        private static void Named(Writer writer, IDictionary<string, object> map, int depth)
+        {
+            writer.Put8(Cbor.Map);
+            foreach (KeyValuePair<string, object> one in map) Field(writer, one.Key ?? "", one.Value, depth);
             writer.Put8(Cbor.End);
         }
 
