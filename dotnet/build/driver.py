@@ -278,8 +278,8 @@ def test(places, names):
     with ThreadPoolExecutor(2) as pool:
         begun = []
         for project in programs:
-            # What is compiled against .NET 10 runs nowhere else.
-            for runtime in ["net10"] if project.values["TargetFramework"] == "net10.0" else runtimes:
+            # What is compiled against .NET 10 runs nowhere else; what is against .NET 8 runs on both.
+            for runtime in {"net10.0": ["net10"], "net8.0": ["net8", "net10"]}.get(project.values["TargetFramework"], runtimes):
                 if runtime in runtimes:
                     begun.append((project, runtime, pool.submit(run_program, places, silverpoint, runtime, project)))
             if project.uses_package and os.uname().machine == "x86_64" and (at.EMULATED in names or not set(names) & set(at.TITLES)):

@@ -125,10 +125,11 @@ def all_needed(project, by_path):
 
 
 def reference_files(project, places):
-    """Reference assemblies: those of .NET Framework 4.8, or, for what is compiled against .NET 10, its framework."""
+    """Reference assemblies: those of .NET Framework 4.8, or, for what is compiled against .NET 8 or 10, its framework."""
     framework = project.values["TargetFramework"]
-    if framework == "net10.0":
-        files = sorted((places.folder / "net10/framework").glob("*.dll"))
+    if framework in ("net8.0", "net10.0"):
+        net8 = sorted((places.folder / "net8/shared/Microsoft.NETCore.App").glob("8.*/*.dll")) if framework == "net8.0" else []
+        files = net8 or sorted((places.folder / "net10/framework").glob("*.dll"))
     else:
         api = places.folder / "mono/4.8-api"
         names = ["mscorlib", "System", "System.Core", *project.references]

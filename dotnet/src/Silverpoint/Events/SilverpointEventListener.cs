@@ -90,7 +90,7 @@ namespace Silverpoint
             }
             catch (Exception)
             {
-                // An event that cannot even be read. The code that wrote it does not hear of it.
+                // The event cannot even be read. Nothing is thrown into the code that wrote it.
                 Native.spn_lose(Native.NoSite);
             }
             finally
