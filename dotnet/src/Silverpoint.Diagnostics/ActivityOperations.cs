@@ -10,6 +10,9 @@ namespace Silverpoint
         // Programs may make names at run time. Operations beyond these numbers share their sites.
         internal const int Most = 4096, MostSources = 1000;
 
+        // Letters of a name that has sites of its own.
+        private const int MostName = 500;
+
         private static readonly ConcurrentDictionary<string, ActivityOperations> sources = new ConcurrentDictionary<string, ActivityOperations>();
         private static readonly ActivityOperations shared = new ActivityOperations("activities");
         private static readonly ActivityOperation sharedOperation = new ActivityOperation("activities", "activity", true);
@@ -44,7 +47,7 @@ namespace Silverpoint
         internal ActivityOperation Operation(string name)
         {
             ActivityOperation found;
-            if (this == shared) return sharedOperation;
+            if (this == shared || name.Length > MostName) return sharedOperation;
             if (operations.TryGetValue(name, out found)) return found;
             lock (sources)
             {

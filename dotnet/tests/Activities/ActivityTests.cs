@@ -115,6 +115,7 @@ static class ActivityTests
         Check.Same(100, found.Count(one => Text(one).StartsWith("turn end")), "ends");
         Check.That(found.Any(one => Text(one).StartsWith("turn ") && Text(one).Contains("tags={\"tag99\": 99}")), "tags of many names: " + all);
         Check.That(found.Any(one => Text(one).Contains("event=…(+44)")), "three hundred events: " + all);
+        Check.Same(2, found.Count(one => Text(one).StartsWith("activity ") && (Text(one).Contains(" begin ") || Text(one).Contains(" end "))), "both ends of an activity with a name of 1,000 letters");
         Check.Same("last end", string.Join(" ", Text(found.Last()).Split(' ').Take(2)), "the last record");
     }
 
@@ -235,6 +236,7 @@ static class Programs
             Volatile.Write(ref isDone, true);
             thread.Join();
         }
+        orders.StartActivity(new string('o', 1000)).Dispose();
         orders.StartActivity("last").Dispose();
         return 0;
     }

@@ -23,9 +23,12 @@ namespace Silverpoint
             Type definition = typeof(object).Assembly.GetType("System.Buffers.ArrayPool`1");
             if (definition == null) return;
             Type pool = definition.MakeGenericType(typeof(char));
-            object shared = pool.GetProperty("Shared", BindingFlags.Static | BindingFlags.Public).GetValue(null, null);
-            object rented = pool.GetMethod("Rent").Invoke(shared, new object[] { 1 });
-            pool.GetMethod("Return").Invoke(shared, new object[] { rented, false });
+            PropertyInfo shared = pool.GetProperty("Shared", BindingFlags.Static | BindingFlags.Public);
+            MethodInfo rent = pool.GetMethod("Rent"), giveBack = pool.GetMethod("Return");
+            // (A trimmed program may lack what it does not use.)
+            if (shared == null || rent == null || giveBack == null) return;
+            object own = shared.GetValue(null, null);
+            giveBack.Invoke(own, new[] { rent.Invoke(own, new object[] { 1 }), false });
         }
     }
 }

@@ -13,6 +13,8 @@ namespace Silverpoint
         private const int Slots = 64;
         // How often a shape is searched for among those of all sources, when there are too many.
         private const int MostMisses = 1000;
+        // Letters of a name. An event with a longer one has no site of its own; a longer message is no template.
+        private const int MostName = 500, MostMessage = 8000;
 
         private sealed class Seen
         {
@@ -87,7 +89,7 @@ namespace Silverpoint
             int slot = (isDescribed && written.EventName != null ? written.EventName.GetHashCode() : written.EventId) & (Slots - 1);
             Seen found = Search(written, payload, level, parts, isDescribed, slot);
             if (found != null) return found.Shape;
-            if (Volatile.Read(ref misses) >= MostMisses || Volatile.Read(ref count) >= EventShapes.MostOfSource) return null;
+            if ((written.EventName ?? "").Length > MostName || Volatile.Read(ref misses) >= MostMisses || Volatile.Read(ref count) >= EventShapes.MostOfSource) return null;
             lock (slots)
             {
                 found = Search(written, payload, level, parts, isDescribed, slot);
@@ -112,7 +114,7 @@ namespace Silverpoint
                 string name = (written.EventName ?? "").Replace('\n', ' ');
                 if (name.Length == 0) name = "event " + written.EventId.ToString(System.Globalization.CultureInfo.InvariantCulture);
                 // (The message of an event without a number is its argument.)
-                string message = written.EventId > 0 && !string.IsNullOrEmpty(written.Message) ? written.Message : null;
+                string message = written.EventId > 0 && !string.IsNullOrEmpty(written.Message) && written.Message.Length <= MostMessage ? written.Message : null;
                 made.Shape = EventShapes.Find(source, name, written.EventId, isDescribed ? 0 : written.Version, message, level, parts, made.Fields, names);
                 if (made.Shape == null)
                 {
