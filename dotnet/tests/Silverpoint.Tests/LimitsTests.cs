@@ -52,6 +52,16 @@ static class LimitsTests
         Check.Same(16, found[0].Count(letter => letter == 'A'), "values in " + found[0]);
     }
 
+    public static void MessagesWithLongSignaturesAreRecorded()
+    {
+        Ended ended = Recorded.Program("LongMessages");
+        List<Dictionary<string, object>> found = Recorded.Records(ended.File);
+        Same(ended.Output.Split('\n').Where(text => text.Length > 0), found.Select(one => (string)one["message"]));
+        Check.Same(20, ((List<object>)found[0]["args"]).Count, "values of the message with 20 enumerations");
+        Check.Same(255, ((List<object>)found[2]["args"]).Count, "values of the message with 255");
+        Check.Same(1, ((List<object>)found[3]["args"]).Count, "values of the message with 256: one text");
+    }
+
     public static void ManySourcesAndFormatsMakeNoGarbage()
     {
         Ended ended = Recorded.Program("ManySources");
@@ -166,6 +176,19 @@ static partial class Programs
         ConsoleKey key = ConsoleKey.A;
         var four = (key, key, key, key);
         Tracepoint.Log("test", Level.Info, "{}").With<((ConsoleKey, ConsoleKey, ConsoleKey, ConsoleKey), (ConsoleKey, ConsoleKey, ConsoleKey, ConsoleKey), (ConsoleKey, ConsoleKey, ConsoleKey, ConsoleKey), (ConsoleKey, ConsoleKey, ConsoleKey, ConsoleKey))>().Record((four, four, four, four));
+        return 0;
+    }
+
+    public static int LongMessages(string[] arguments)
+    {
+        ConsoleKey key = ConsoleKey.Enter;
+        int i = 7;
+        log.Info($"{key} {key} {key} {key} {key} {key} {key} {key} {key} {key} {key} {key} {key} {key} {key} {key} {key} {key} {key} {key}");
+        log.Info($"{key:D} {key,12} {key:D} {key,12} {key:D} {key,12} {key:D} {key,12} {key:D} {key,12} {key:D} {key,12} {key:D} {key,12} {key:D} {key,12} {key:D} {key,12} {key:D} {key,12}");
+        log.Info($"{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i}");
+        log.Info($"{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i},{i} of {i:D3} {"a",3}");
+        Console.Write(string.Join(" ", Enumerable.Repeat("Enter", 20)) + "\n" + string.Join(" ", Enumerable.Repeat("13        Enter", 10)) + "\n");
+        Console.Write(string.Join(",", Enumerable.Repeat("7", 255)) + "\n" + string.Join(",", Enumerable.Repeat("7", 254)) + " of 007   a\n");
         return 0;
     }
 

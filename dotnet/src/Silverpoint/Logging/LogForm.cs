@@ -25,6 +25,9 @@ namespace Silverpoint
         internal static readonly LogForm<T> Plain = new LogForm<T>(Codec<T>.Signature, "");
         // .NET's text, and the value.
         internal static readonly LogForm<T> Shown = new LogForm<T>("@look={};(@look={};S" + Codec<T>.Signature + ")", "");
+        // The value with its own types, and .NET's text alone: where a longer signature has no room.
+        internal static readonly LogForm<T> Any = new LogForm<T>("v", "");
+        internal static readonly LogForm<T> Text = new LogForm<T>("S", "");
         private static readonly ConcurrentDictionary<string, LogForm<T>> known = new ConcurrentDictionary<string, LogForm<T>>();
         // The one that was asked for last: most types are printed in one format.
         private static LogForm<T> last = Plain;

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Runtime.CompilerServices;
+using System.Text;
 
 namespace Silverpoint
 {
@@ -59,17 +60,26 @@ namespace Silverpoint
     [InterpolatedStringHandler]
     public ref struct LogMessage<TLevel> where TLevel : struct, ILogLevel
     {
+        // Limits of a record (spec/wire.md, section 10).
+        private const int MostValues = 255, MostSignature = 16384;
+
         private readonly LogPlace place;
         private readonly Writer writer;
+        // The message as one text: it has more values than a record may have arguments.
+        private readonly StringBuilder whole;
         private int count;
+        // Bytes that signatures may have beyond one for each value.
+        private int room;
 
         /// <summary>Called by the compiler.</summary>
         public LogMessage(int literalLength, int formattedCount, Logger logger, out bool isOn, [CallerFilePath] string file = "", [CallerLineNumber] int line = 0, [CallerMemberName] string function = "")
         {
             place = LogPlace.Find(logger.Category, default(TLevel).Level, file, line, function);
             isOn = place.IsOn;
-            writer = isOn ? Writer.Take(formattedCount) : null;
+            whole = isOn && formattedCount > MostValues ? new StringBuilder() : null;
+            writer = isOn && whole == null ? Writer.Take(formattedCount) : null;
             count = 0;
+            room = MostSignature - formattedCount;
         }
 
         /// <summary>Called by the compiler.</summary>
@@ -77,28 +87,25 @@ namespace Silverpoint
             : this(literalLength, formattedCount, Log.Default, out isOn, file, line, function) { }
 
         /// <summary>Called by the compiler.</summary>
-        public void AppendLiteral(string text) => Add(text);
+        public void AppendLiteral(string text)
+        {
+            if (whole != null) whole.Append(text);
+            else Add(text);
+        }
 
         /// <summary>Called by the compiler.</summary>
         public void AppendFormatted<T>(T value)
         {
-            Add(LogForm<T>.Plain);
-            writer.Next();
-            Put(value);
+            if (whole != null) whole.AppendFormat(CultureInfo.InvariantCulture, "{0}", value);
+            else Put(LogForm<T>.Plain, value);
         }
 
         /// <summary>Called by the compiler.</summary>
         public void AppendFormatted<T>(T value, string format)
         {
             LogForm<T> form = string.IsNullOrEmpty(format) ? LogForm<T>.Plain : LogForm<T>.For(format, value);
-            if (form == LogForm<T>.Shown)
-            {
-                Show(value, "{0:" + format + "}");
-                return;
-            }
-            Add(form);
-            writer.Next();
-            Put(value);
+            if (form == LogForm<T>.Shown || whole != null) Show(value, "{0:" + format + "}");
+            else Put(form, value);
         }
 
         /// <summary>Called by the compiler.</summary>
@@ -111,10 +118,34 @@ namespace Silverpoint
         private void Show<T>(T value, string item)
         {
             string text = string.Format(CultureInfo.InvariantCulture, item, value);
-            Add(LogForm<T>.Shown);
+            if (whole != null)
+            {
+                whole.Append(text);
+                return;
+            }
+            bool fits = Fits(LogForm<T>.Shown);
+            Add(fits ? LogForm<T>.Shown : LogForm<T>.Text);
             writer.Next();
             writer.PutText(text);
-            Put(value);
+            if (fits) Put(value);
+        }
+
+        // A value whose signature has no room any more carries its own types.
+        private void Put<T>(LogForm<T> form, T value)
+        {
+            bool fits = Fits(form);
+            Add(fits ? form : LogForm<T>.Any);
+            writer.Next();
+            if (fits) Put(value);
+            else Items.PutArgument(writer, value);
+        }
+
+        private bool Fits(LogForm form)
+        {
+            int more = form.Signature.Length - 1;
+            if (more > room) return false;
+            room -= more;
+            return true;
         }
 
         private void Add(object part)
@@ -138,6 +169,7 @@ namespace Silverpoint
         // Records the message, if it is on.
         internal void End()
         {
+            if (whole != null) place.Text.Record(whole.ToString());
             if (writer == null) return;
             try
             {
