@@ -3,6 +3,8 @@
 // C# and writes into the ring itself, through the memory layout that is checked here.
 //
 // Needs nothing of the C++ library. All functions may be called from any thread.
+#include <pthread.h>
+
 #include <silverpoint/context.hpp>
 #include <silverpoint/silverpoint.hpp>
 
@@ -20,13 +22,36 @@ namespace {
 constexpr int kInterface = 3;
 constexpr std::uint16_t kDotnet = 4;
 
-// A copy that stays as long as the process, as sites do. Null: no memory.
-char* keep(const char* text, std::size_t size) {
-    auto* const kept = static_cast<char*>(std::malloc(size + 1));
-    if (kept == nullptr) return nullptr;
-    std::memcpy(kept, text, size);
-    kept[size] = 0;
-    return kept;
+// A site and what it is known by. It stays as long as the process: code that is loaded again, and another
+// domain of the runtime, get the same one.
+struct Known {
+    Known* next;
+    std::uint64_t hash;
+    std::size_t size;
+    // What its first record consists of; null: nobody has said so. Behind it are the bytes.
+    struct Claim {
+        std::size_t size;
+    }* claim;
+    Site site;
+    // Behind it: file, function, category and content, each with a zero byte behind it.
+    char* texts() { return reinterpret_cast<char*>(this + 1); }
+};
+
+Known* known_sites[4096];
+std::size_t known_count = 0;
+pthread_mutex_t known_lock = PTHREAD_MUTEX_INITIALIZER;
+
+struct Locked {
+    Locked() { pthread_mutex_lock(&known_lock); }
+    ~Locked() { pthread_mutex_unlock(&known_lock); }
+    Locked(const Locked&) = delete;
+    Locked& operator=(const Locked&) = delete;
+};
+
+char* put_text(char* to, const char* text, std::size_t size) {
+    std::memcpy(to, text, size);
+    to[size] = 0;
+    return to + size + 1;
 }
 
 // The largest record that this session's rings accept.
@@ -76,8 +101,10 @@ SPN_EXPORT int spn_interface();
 SPN_EXPORT std::uint64_t spn_counter();
 SPN_EXPORT void* spn_counter_address();
 SPN_EXPORT Lane* spn_lane();
-SPN_EXPORT Site* spn_site(int level, int line, const char* file, std::size_t file_size, const char* function,
-                          std::size_t function_size, const char* category, std::size_t category_size);
+SPN_EXPORT Site* spn_site(int level, int line, const char* texts, std::size_t file_size,
+                          std::size_t function_size, std::size_t category_size, std::size_t content_size);
+SPN_EXPORT int spn_claim(Site* site, const char* content, std::size_t size);
+SPN_EXPORT std::size_t spn_sites();
 SPN_EXPORT int spn_wants(Site* site, int state);
 SPN_EXPORT std::uint64_t spn_complete(Site* site, int kind, const char* names, std::size_t names_size,
                                       const char* text, std::size_t text_size, const char* signature,
@@ -103,26 +130,64 @@ SPN_EXPORT Lane* spn_lane() {
     return tls_lane == &empty_lane ? nullptr : tls_lane;
 }
 
-// A site, which is never freed; null: no memory. Texts are UTF-8.
-SPN_EXPORT Site* spn_site(int level, int line, const char* file, std::size_t file_size, const char* function,
-                          std::size_t function_size, const char* category, std::size_t category_size) {
-    char* const kept_file = keep(file, file_size);
-    char* const kept_function = keep(function, function_size);
-    char* const kept_category = keep(category, category_size);
-    void* const room = std::malloc(sizeof(Site));
-    if (kept_file == nullptr || kept_function == nullptr || kept_category == nullptr || room == nullptr) {
-        std::free(kept_file);
-        std::free(kept_function);
-        std::free(kept_category);
-        std::free(room);
-        return nullptr;
+// The site of a place and content, which is never freed; null: no memory. Texts are UTF-8, one behind the
+// other.
+SPN_EXPORT Site* spn_site(int level, int line, const char* texts, std::size_t file_size,
+                          std::size_t function_size, std::size_t category_size, std::size_t content_size) {
+    const std::size_t given = file_size + function_size + category_size + content_size;
+    const std::uint64_t numbers[] = {static_cast<std::uint64_t>(level), static_cast<std::uint64_t>(line),
+                                     file_size, function_size, category_size};
+    const std::uint64_t hash =
+        fnv1a(texts, given, fnv1a(reinterpret_cast<const char*>(numbers), sizeof numbers));
+    const Locked locked;
+    Known*& first = known_sites[hash % std::size(known_sites)];
+    auto* const made = static_cast<Known*>(std::malloc(sizeof(Known) + given + 4));
+    if (made == nullptr) return nullptr;
+    char* const file = made->texts();
+    char* const function = put_text(file, texts, file_size);
+    char* const category = put_text(function, texts + file_size, function_size);
+    char* const content = put_text(category, texts + file_size + function_size, category_size);
+    put_text(content, texts + given - content_size, content_size);
+    for (Known* one = first; one != nullptr; one = one->next) {
+        if (one->hash != hash || one->size != given + 4 ||
+            one->site.line != static_cast<std::uint32_t>(line) ||
+            static_cast<int>(one->site.level) != level || std::memcmp(one->texts(), file, given + 4) != 0)
+            continue;
+        std::free(made);
+        return &one->site;
     }
-    auto* const site =
-        new (room) Site(static_cast<silverpoint::Level>(level), kept_file, static_cast<std::uint32_t>(line));
+    made->next = first;
+    made->hash = hash;
+    made->size = given + 4;
+    made->claim = nullptr;
+    auto* const site = new (&made->site)
+        Site(static_cast<silverpoint::Level>(level), file, static_cast<std::uint32_t>(line));
     site->language = kDotnet;
-    site->function.store(kept_function, std::memory_order_relaxed);
-    site->category.store(kept_category, std::memory_order_relaxed);
+    site->function.store(function, std::memory_order_relaxed);
+    site->category.store(category, std::memory_order_relaxed);
+    first = made;
+    ++known_count;
     return site;
+}
+
+// Whether a site's records may have this content: it is the first one that is asked for, or the same.
+SPN_EXPORT int spn_claim(Site* site, const char* content, std::size_t size) {
+    auto* const known = reinterpret_cast<Known*>(reinterpret_cast<char*>(site) - offsetof(Known, site));
+    const Locked locked;
+    if (known->claim == nullptr) {
+        known->claim = static_cast<Known::Claim*>(std::malloc(sizeof(Known::Claim) + size));
+        if (known->claim == nullptr) return 0;
+        known->claim->size = size;
+        std::memcpy(known->claim + 1, content, size);
+        return 1;
+    }
+    return known->claim->size == size && std::memcmp(known->claim + 1, content, size) == 0;
+}
+
+// How many sites there are.
+SPN_EXPORT std::size_t spn_sites() {
+    const Locked locked;
+    return known_count;
 }
 
 // Whether a record is wanted, in states other than off and on.

@@ -3,6 +3,7 @@ using System.Collections;
 using System.Collections.Generic;
 using System.Globalization;
 using System.Runtime.CompilerServices;
+using System.Threading;
 
 namespace Silverpoint
 {
@@ -50,7 +51,7 @@ namespace Silverpoint
             {
                 PutChecked(writer, value, depth);
             }
-            catch (Exception error) when (!(error is OutOfMemoryException))
+            catch (Exception error) when (!(error is OutOfMemoryException || error is ThreadAbortException))
             {
                 writer.Back(place);
                 Text(writer, Thrown(error), depth);

@@ -81,19 +81,28 @@ namespace Silverpoint
             return (NativeSite*)memory;
         }
 
-        internal static NativeSite* MakeSite(Level level, int line, string file, string function, string category)
+        // The site of a place whose records have this content. There is one for the whole process, however often it is asked for.
+        internal static NativeSite* MakeSite(Level level, int line, string file, string function, string category, string content)
         {
             if (!IsThere) return Off;
-            byte[] texts = Encoding.UTF8.GetBytes(file + function + category);
-            int fileSize = Encoding.UTF8.GetByteCount(file), functionSize = Encoding.UTF8.GetByteCount(function);
-            // Halves of a surrogate pair at a border would change the sizes: each text is encoded alone then.
-            if (texts.Length != fileSize + functionSize + Encoding.UTF8.GetByteCount(category)) return MakeSite(level, line, "", "", "");
+            byte[] texts = Encoding.UTF8.GetBytes(file + function + category + content);
+            int fileSize = Encoding.UTF8.GetByteCount(file), functionSize = Encoding.UTF8.GetByteCount(function), categorySize = Encoding.UTF8.GetByteCount(category);
+            int contentSize = Encoding.UTF8.GetByteCount(content);
+            // Halves of a surrogate pair at a border would change the sizes.
+            if (texts.Length != fileSize + functionSize + categorySize + contentSize) return MakeSite(level, line, "", "", "", "?" + content);
             fixed (byte* at = texts.Length == 0 ? new byte[1] : texts)
             {
-                NativeSite* site = spn_site((int)level, line, at, (UIntPtr)(uint)fileSize, at + fileSize, (UIntPtr)(uint)functionSize,
-                                            at + fileSize + functionSize, (UIntPtr)(uint)(texts.Length - fileSize - functionSize));
+                NativeSite* site = spn_site((int)level, line, at, (UIntPtr)(uint)fileSize, (UIntPtr)(uint)functionSize, (UIntPtr)(uint)categorySize, (UIntPtr)(uint)contentSize);
                 return site == null ? Off : site;
             }
+        }
+
+        // Whether the records of a site may have this content: nobody has asked before, or for the same.
+        internal static bool Claim(NativeSite* site, string content)
+        {
+            if (!IsThere) return true;
+            byte[] bytes = Bytes(content);
+            fixed (byte* at = bytes) return spn_claim(site, at, (UIntPtr)(uint)bytes.Length) != 0;
         }
 
         internal static ulong Complete(NativeSite* site, Kind kind, string names, string text, string signature, int size)
@@ -111,7 +120,9 @@ namespace Silverpoint
 
         [DllImport(Library)] private static extern int spn_interface();
         [DllImport(Library)] private static extern IntPtr spn_counter_address();
-        [DllImport(Library)] private static extern NativeSite* spn_site(int level, int line, byte* file, UIntPtr fileSize, byte* function, UIntPtr functionSize, byte* category, UIntPtr categorySize);
+        [DllImport(Library)] private static extern NativeSite* spn_site(int level, int line, byte* texts, UIntPtr fileSize, UIntPtr functionSize, UIntPtr categorySize, UIntPtr contentSize);
+        [DllImport(Library)] private static extern int spn_claim(NativeSite* site, byte* content, UIntPtr size);
+        [DllImport(Library)] internal static extern UIntPtr spn_sites();
         [DllImport(Library)] private static extern ulong spn_complete(NativeSite* site, int kind, byte* names, UIntPtr namesSize, byte* text, UIntPtr textSize, byte* signature, UIntPtr signatureSize, uint size);
         [DllImport(Library)] internal static extern Lane* spn_lane();
         [DllImport(Library)] internal static extern int spn_wants(NativeSite* site, int state);

@@ -2,6 +2,9 @@ using System;
 using System.Collections.Generic;
 using System.Globalization;
 using System.Reflection;
+using System.Runtime.CompilerServices;
+using System.Runtime.ExceptionServices;
+using System.Threading;
 
 namespace Silverpoint
 {
@@ -9,7 +12,8 @@ namespace Silverpoint
     // (Task.Result), or have no end.
     internal static class Properties
     {
-        private static readonly Dictionary<Type, PropertyInfo[]> known = new Dictionary<Type, PropertyInfo[]>();
+        // Types may be unloaded: this does not keep them.
+        private static readonly ConditionalWeakTable<Type, PropertyInfo[]> known = new ConditionalWeakTable<Type, PropertyInfo[]>();
 
         internal static void Put(Writer writer, object value, int depth)
         {
@@ -29,6 +33,8 @@ namespace Silverpoint
                 }
                 catch (TargetInvocationException error)
                 {
+                    // (Reflection wraps it, and the thread would go on.)
+                    if (error.InnerException is ThreadAbortException) ExceptionDispatchInfo.Capture(error.InnerException).Throw();
                     held = "<error: " + (error.InnerException ?? error).GetType().Name + ">";
                 }
                 Items.Field(writer, property.Name, held, depth);
@@ -42,15 +48,7 @@ namespace Silverpoint
             return (formattable != null ? formattable.ToString(null, CultureInfo.InvariantCulture) : value.ToString()) ?? "";
         }
 
-        private static PropertyInfo[] Of(Type type)
-        {
-            lock (known)
-            {
-                PropertyInfo[] found;
-                if (!known.TryGetValue(type, out found)) known[type] = found = Find(type);
-                return found;
-            }
-        }
+        private static PropertyInfo[] Of(Type type) => known.GetValue(type, Find);
 
         private static PropertyInfo[] Find(Type type)
         {

@@ -29,7 +29,7 @@ namespace Silverpoint
             if (isNamed)
                 for (int i = 0; i < argumentNames.Length; ++i)
                     names += (argumentNames[i] ?? Tracepoint.NameOf(Kind, i)).Replace('\n', ' ') + "\n";
-            Site = Native.MakeSite(description.Level, description.Line, description.File, description.Function, description.Category);
+            Site = Native.MakeSite(description.Level, description.Line, description.File, description.Function, description.Category, Content(description, names, signature));
         }
 
         // A message of a site that exists.
@@ -41,6 +41,9 @@ namespace Silverpoint
             names = "";
             Site = site;
         }
+
+        // What sites of one place differ by.
+        internal static string Content(TracepointDescription description, string names, string signature) => (char)('0' + (int)description.Kind) + names + "\0" + description.Text + "\0" + signature;
 
         private static string NameOf(Kind kind, int argument)
         {

@@ -20,7 +20,12 @@ namespace Silverpoint
         public static void Record()
         {
             if (Interlocked.Exchange(ref isInstalled, 1) != 0) return;
-            AppDomain.CurrentDomain.UnhandledException += (sender, arguments) => Unhandled.Record(arguments.ExceptionObject);
+            AppDomain.CurrentDomain.UnhandledException += (sender, arguments) =>
+            {
+                // Before the last record.
+                if (arguments.IsTerminating) OpenListeners.EndLines();
+                Unhandled.Record(arguments.ExceptionObject);
+            };
             TaskScheduler.UnobservedTaskException += (sender, arguments) => Unobserved.Record(arguments.Exception);
         }
     }

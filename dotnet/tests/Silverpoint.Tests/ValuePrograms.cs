@@ -237,48 +237,6 @@ static partial class Programs
         return 0;
     }
 
-    static readonly Tracepoint<long, string> turns = Tracepoint.Log("test", Level.Info, "turn {} {}").With<long, string>();
-
-    // The native library makes the record in another lane where the thread's own is busy.
-    static unsafe void RecordAndTell()
-    {
-        byte* before = Ring.Position;
-        counts.Record(1, 0);
-        line.Record(Ring.Position != before ? "still records in its own lane" : "still records, but not in its own lane");
-    }
-
-    public static int Aborted(string[] arguments)
-    {
-        int aborted = 0;
-        for (int turn = 0; turn < 20; ++turn)
-        {
-            int made = 0;
-            var thread = new Thread(() =>
-            {
-                try
-                {
-                    for (;;)
-                    {
-                        turns.Record(made, "of a thread that will be aborted");
-                        Volatile.Write(ref made, made + 1);
-                    }
-                }
-                catch (ThreadAbortException)
-                {
-                    Thread.ResetAbort();
-                    RecordAndTell();
-                }
-            });
-            thread.Start();
-            while (Volatile.Read(ref made) < 1000 * (turn + 1)) Thread.Yield();
-            thread.Abort();
-            thread.Join();
-            ++aborted;
-        }
-        line.Record(aborted + " threads were aborted");
-        return 0;
-    }
-
     public static int WithoutLibrary(string[] arguments)
     {
         line.Record("nowhere");

@@ -67,15 +67,6 @@ static class ValuesTests
             Check.That(((string)last["message"]).Contains(part), part + " is missing: " + last["message"]);
     }
 
-    public static void AbortedThreadsLeaveNoLaneBusy()
-    {
-        if (!Recorded.IsMono) throw new Skipped(".NET has no Thread.Abort");
-        List<string> found = Recorded.Texts(Recorded.Program("Aborted").File);
-        Check.Same("20 threads were aborted", found[found.Count - 1], "the last record");
-        Check.Same(20, found.Count(text => text.StartsWith("still records")), "threads that record after Thread.Abort and ResetAbort");
-        Check.Same(20, found.Count(text => text == "still records in its own lane"), "threads whose lane is not busy after Thread.Abort");
-    }
-
     public static void WithoutTheLibraryTheProgramRuns()
     {
         // A copy without libsilverpoint_net.so.

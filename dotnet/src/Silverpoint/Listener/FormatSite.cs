@@ -24,7 +24,7 @@ namespace Silverpoint
             this.next = next;
             count = next == null ? 1 : next.count + 1;
             types = new Type[arguments.Length];
-            for (int i = 0; i < types.Length; ++i) types[i] = TypeOf(arguments[i]);
+            for (int i = 0; i < types.Length; ++i) types[i] = Group(TypeOf(arguments[i]));
             CompositeFormat parsed = count > MostVariants ? null : CompositeFormat.Parse(format);
             if (parsed == null || !CanFormat(parsed, arguments.Length)) return;
             int items = parsed.Parts.FindAll(part => part.Literal == null).Count, number = 0;
@@ -89,8 +89,18 @@ namespace Silverpoint
         {
             if (arguments.Length != types.Length) return false;
             for (int i = 0; i < types.Length; ++i)
-                if (TypeOf(arguments[i]) != types[i]) return false;
+            {
+                Type type = TypeOf(arguments[i]);
+                if (type != types[i] && Group(type) != types[i]) return false;
+            }
             return true;
+        }
+
+        // Types whose values are recorded alike are one. So none of the program's own types, which may be unloaded, is kept.
+        private static Type Group(Type type)
+        {
+            ObjectPacker packer = type == null ? null : ObjectPacker.For(type);
+            return packer == ExceptionPacker.Only ? typeof(Exception) : packer == null && type != null ? typeof(object) : type;
         }
 
         // The one for these arguments, made if there is none; `first` becomes the newest.

@@ -3,7 +3,8 @@ using System.Collections.Generic;
 
 namespace Silverpoint
 {
-    // Listeners in which a thread has begun a line since they were closed. Their lines are recorded when the process ends.
+    // Listeners in which a thread has begun a line since they were closed. Their lines are recorded when the process ends,
+    // by an exception that nobody catches, too. (Environment.FailFast and signals run no code of the program.)
     // Only weak references lead from here to them, and the runtime has no reference to this while there are none.
     internal static class OpenListeners
     {
@@ -19,6 +20,7 @@ namespace Silverpoint
                 // (A handler may be there: the listeners before may have been collected without a Close.)
                 Unsubscribe();
                 AppDomain.CurrentDomain.ProcessExit += End;
+                AppDomain.CurrentDomain.UnhandledException += EndByException;
                 if (!AppDomain.CurrentDomain.IsDefaultAppDomain()) AppDomain.CurrentDomain.DomainUnload += End;
             }
         }
@@ -43,10 +45,20 @@ namespace Silverpoint
         private static void Unsubscribe()
         {
             AppDomain.CurrentDomain.ProcessExit -= End;
+            AppDomain.CurrentDomain.UnhandledException -= EndByException;
             if (!AppDomain.CurrentDomain.IsDefaultAppDomain()) AppDomain.CurrentDomain.DomainUnload -= End;
         }
 
-        private static void End(object sender, EventArgs arguments)
+        private static void End(object sender, EventArgs arguments) => EndLines();
+
+        // (In it ProcessExit follows on Mono alone.)
+        private static void EndByException(object sender, UnhandledExceptionEventArgs arguments)
+        {
+            if (arguments.IsTerminating) EndLines();
+        }
+
+        // Records all lines that are begun.
+        internal static void EndLines()
         {
             var open = new List<SilverpointTraceListener>();
             lock (all)

@@ -4,47 +4,55 @@ using System.Globalization;
 
 namespace Silverpoint
 {
-    // How a hole of an interpolated string is recorded. There is one object for each type and format, so that a
-    // message is recognised by comparing references.
-    internal abstract class LogForm
+    // How a hole of an interpolated string is recorded. There is one object for each content, so that a message is
+    // recognised by comparing references. It does not lead to types of the program, which may be unloaded.
+    internal sealed class LogForm
     {
+        private static readonly ConcurrentDictionary<string, LogForm> all = new ConcurrentDictionary<string, LogForm>();
+
         internal readonly string Signature;
         // Behind the colon in the template.
         internal readonly string Specification;
 
-        internal LogForm(string signature, string specification)
+        private LogForm(string signature, string specification)
         {
             Signature = signature;
             Specification = specification;
         }
+
+        internal static LogForm Of(string signature, string specification) => all.GetOrAdd(specification + " " + signature, _ => new LogForm(signature, specification));
     }
 
-    internal sealed class LogForm<T> : LogForm
+    // The forms of values of one type.
+    internal static class LogForm<T>
     {
         // The value alone.
-        internal static readonly LogForm<T> Plain = new LogForm<T>(Codec<T>.Signature, "");
+        internal static readonly LogForm Plain = LogForm.Of(Codec<T>.Signature, "");
         // .NET's text, and the value.
-        internal static readonly LogForm<T> Shown = new LogForm<T>("@look={};(@look={};S" + Codec<T>.Signature + ")", "");
+        internal static readonly LogForm Shown = LogForm.Of("@look={};(@look={};S" + Codec<T>.Signature + ")", "");
         // The value with its own types, and .NET's text alone: where a longer signature has no room.
-        internal static readonly LogForm<T> Any = new LogForm<T>("v", "");
-        internal static readonly LogForm<T> Text = new LogForm<T>("S", "");
-        private static readonly ConcurrentDictionary<string, LogForm<T>> known = new ConcurrentDictionary<string, LogForm<T>>();
+        internal static readonly LogForm Any = LogForm.Of("v", "");
+        internal static readonly LogForm Text = LogForm.Of("S", "");
+
+        private sealed class OfFormat
+        {
+            internal string Format;
+            internal LogForm Form;
+        }
+
+        private static readonly ConcurrentDictionary<string, OfFormat> known = new ConcurrentDictionary<string, OfFormat>();
         // The one that was asked for last: most types are printed in one format.
-        private static LogForm<T> last = Plain;
-
-        private readonly string format;
-
-        private LogForm(string signature, string specification, string format = "") : base(signature, specification) { this.format = format; }
+        private static OfFormat last = new OfFormat { Format = "", Form = Plain };
 
         // The form for a format and a value; Shown where readers would print it otherwise than .NET.
-        internal static LogForm<T> For(string format, T value)
+        internal static LogForm For(string format, T value)
         {
             if (!LogFormat.IsPrintedAlike(format, value)) return Shown;
-            LogForm<T> found = last;
-            if (ReferenceEquals(format, found.format)) return found;
-            if (!known.TryGetValue(format, out found)) found = known.GetOrAdd(format, new LogForm<T>(Codec<T>.Signature, LogFormat.Specification(format), format));
+            OfFormat found = last;
+            if (ReferenceEquals(format, found.Format)) return found.Form;
+            if (!known.TryGetValue(format, out found)) found = known.GetOrAdd(format, new OfFormat { Format = format, Form = LogForm.Of(Codec<T>.Signature, LogFormat.Specification(format)) });
             last = found;
-            return found;
+            return found.Form;
         }
     }
 

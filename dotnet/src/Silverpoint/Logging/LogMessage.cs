@@ -103,7 +103,7 @@ namespace Silverpoint
         /// <summary>Called by the compiler.</summary>
         public void AppendFormatted<T>(T value, string format)
         {
-            LogForm<T> form = string.IsNullOrEmpty(format) ? LogForm<T>.Plain : LogForm<T>.For(format, value);
+            LogForm form = string.IsNullOrEmpty(format) ? LogForm<T>.Plain : LogForm<T>.For(format, value);
             if (form == LogForm<T>.Shown || whole != null) Show(value, "{0:" + format + "}");
             else Put(form, value);
         }
@@ -131,7 +131,7 @@ namespace Silverpoint
         }
 
         // A value whose signature has no room any more carries its own types.
-        private void Put<T>(LogForm<T> form, T value)
+        private void Put<T>(LogForm form, T value)
         {
             bool fits = Fits(form);
             Add(fits ? form : LogForm<T>.Any);

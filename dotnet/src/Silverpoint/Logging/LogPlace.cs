@@ -33,18 +33,20 @@ namespace Silverpoint
             this.line = line;
             this.function = function;
             this.next = next;
-            Site = Native.MakeSite(level, line, file, function, category);
+            Site = Native.MakeSite(level, line, file, function, category, "");
         }
 
         internal static LogPlace Find(string category, Level level, string file, int line, string function)
         {
-            // The compiler's texts: one object for each file.
-            int slot = (RuntimeHelpers.GetHashCode(file) * 31 + line) & (Slots - 1);
-            LogPlace head = Volatile.Read(ref places[slot]);
-            for (LogPlace one = head; one != null; one = one.next)
-                if (one.line == line && one.level == level && (object)one.file == (object)file && (object)one.category == (object)category) return one;
+            int slot = (file.Length * 31 + line) & (Slots - 1);
+            for (LogPlace one = Volatile.Read(ref places[slot]); one != null; one = one.next)
+                if (one.Is(category, level, file, line)) return one;
             return Add(slot, category, level, file, line, function);
         }
+
+        // (The file is one object for each file, but another one when the program loads the code again.)
+        private bool Is(string otherCategory, Level otherLevel, string otherFile, int otherLine) =>
+            line == otherLine && level == otherLevel && (object)category == (object)otherCategory && ((object)file == (object)otherFile || file == otherFile);
 
         private static LogPlace Add(int slot, string category, Level level, string file, int line, string function)
         {
@@ -52,7 +54,7 @@ namespace Silverpoint
             {
                 LogPlace head = places[slot];
                 for (LogPlace one = head; one != null; one = one.next)
-                    if (one.line == line && one.level == level && (object)one.file == (object)file && (object)one.category == (object)category) return one;
+                    if (one.Is(category, level, file, line)) return one;
                 var made = new LogPlace(category, level, file, line, function, head);
                 Volatile.Write(ref places[slot], made);
                 return made;
@@ -109,7 +111,8 @@ namespace Silverpoint
                     signature.Append(form.Signature);
                 }
                 var description = new TracepointDescription(Kind.Log, category, level, template.ToString(), file, line, function);
-                var point = variants == 0 ? new Tracepoint(description, signature.ToString(), Site) : new Tracepoint(description, signature.ToString());
+                bool isFirst = variants == 0 && Native.Claim(Site, template + "\0" + signature);
+                var point = isFirst ? new Tracepoint(description, signature.ToString(), Site) : new Tracepoint(description, signature.ToString());
                 Volatile.Write(ref first, new LogVariant(parts, count, point, first));
                 return point;
             }
