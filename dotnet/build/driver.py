@@ -61,6 +61,15 @@ def build_native(places, compiler="", output=None):
     return output
 
 
+def build_part(places, source):
+    """The shared library of a C++ file in the folder `native` of a test: C++ in the process of its program."""
+    output = places.folder / "native" / f"lib{source.stem}.so"
+    inputs = [source, *(TOP / "cpp/include").rglob("*.hpp"), *(TOP / "cpp/include").rglob("*.h")]
+    if not output.exists() or output.stat().st_mtime_ns < newest(inputs):
+        run([os.environ.get("CXX", "g++"), "-std=c++20", "-O2", "-fPIC", "-shared", "-pthread", "-Wall", "-Wextra", "-Werror", "-isystem", str(TOP / "cpp/include"), str(source), "-o", str(output)])
+    return output
+
+
 def compiler(places):
     """The words that run Compile (dotnet/build/Compile.cs)."""
     for needed, title in (("mono", "reference assemblies of .NET Framework 4.8"), ("tools", "C# compiler")):
@@ -143,6 +152,8 @@ def complete(places, project, by_path):
         for name in one.packages:
             for file in described.package_folder(one, name, places).glob("*.dll"):
                 put(file)
+    for source in sorted(project.folder.glob("native/*.cpp")):
+        put(build_part(places, source))
     for name in project.copied:
         put(project.folder / name)
     if (project.folder / "app.config").exists():

@@ -1,0 +1,148 @@
+using System;
+using System.Collections.Generic;
+using System.Globalization;
+using System.IO;
+using System.Linq;
+using System.Reflection;
+using System.Runtime.CompilerServices;
+using System.Threading;
+using Silverpoint;
+
+/// Code that is loaded, records and is unloaded, many times.
+static class UnloadTests
+{
+    // A domain of Mono compiles all code again: that takes its time.
+    const int Rounds = 200, Domains = 60;
+
+    public static void DomainsOfMonoMayBeUnloaded()
+    {
+        if (!Recorded.IsMono) throw new Skipped(".NET has one AppDomain");
+        Ended ended = Recorded.Program("UnloadDomains", [Domains.ToString()]);
+        Check.That(ended.Output.Contains("grown by: 0 sites; shared memory: little"), ended.Output + ended.Errors);
+        // Each domain has two threads that end, and one that is aborted.
+        Counts(ended, Domains, true);
+    }
+
+    public static void CollectibleContextsAreCollected() => Collected("shared");
+
+    public static void CollectibleContextsWithASilverpointOfTheirOwnAreCollected() => Collected("own");
+
+    static void Collected(string silverpoint)
+    {
+        if (Recorded.IsMono) throw new Skipped("Mono has no collectible AssemblyLoadContext");
+        Ended ended = Recorded.Program("UnloadContexts", [Rounds.ToString(), silverpoint]);
+        Check.That(ended.Output.Contains("alive: few; grown by: 0 sites; shared memory: little"), ended.Output + ended.Errors);
+        Counts(ended, Rounds, false);
+    }
+
+    static void Counts(Ended ended, int rounds, bool hasAborted)
+    {
+        List<Dictionary<string, object>> found = Recorded.Records(ended.File);
+        var next = new Dictionary<string, long>();
+        int others = 0;
+        foreach (string text in found.Select(one => (string)one["message"]))
+        {
+            if (!text.StartsWith("counts "))
+            {
+                if (!text.StartsWith("silverpoint: ")) ++others;
+                continue;
+            }
+            string[] words = text.Split(' ');
+            next.TryGetValue(words[1], out long wanted);
+            Check.Same(wanted, long.Parse(words[2], CultureInfo.InvariantCulture), "the next number of thread " + words[1]);
+            next[words[1]] = wanted + 1;
+        }
+        for (int i = 0; i < 2 * rounds; ++i) Check.Same(20, next[i.ToString()], "records of thread " + i);
+        Check.Same(rounds * Plugin.Records, others, "other records");
+        for (int i = 0; hasAborted && i < rounds; ++i) Check.That(next[(1000000 + i).ToString()] >= 100, "records of the aborted thread " + i);
+        Check.Same((hasAborted ? 3 : 2) * rounds, next.Count, "threads");
+        Check.That(found.Any(one => ((string)one["message"]).Contains("\"Number\": 7, \"Shape\": \"Square\"")), "a value of a type that was unloaded");
+    }
+}
+
+static partial class Programs
+{
+    static long SharedMemory() => long.Parse(File.ReadAllLines("/proc/self/status").First(text => text.StartsWith("RssShmem:")).Split(' ').Reverse().Skip(1).First(), CultureInfo.InvariantCulture);
+
+    // What has grown in the second half of all rounds.
+    static void PrintGrowth(int rounds, Action<int> round, Func<string> more)
+    {
+        ulong sites = 0;
+        long shared = 0;
+        for (int i = 0; i < rounds; ++i)
+        {
+            if (i == rounds / 2)
+            {
+                sites = (ulong)Native.spn_sites();
+                shared = SharedMemory();
+            }
+            round(i);
+        }
+        long grown = SharedMemory() - shared;
+        Console.Write(more() + "grown by: " + ((ulong)Native.spn_sites() - sites) + " sites; shared memory: " + (grown < 4096 ? "little" : grown + " KiB") + "\n");
+    }
+
+    static void RunInDomain()
+    {
+        AppDomain domain = AppDomain.CurrentDomain;
+        int round = (int)domain.GetData("round");
+        SilverpointTrace.Install();
+        Plugin.Run(round);
+        using var isRunning = new ManualResetEvent(false);
+        var endless = new Thread(() => Plugin.RunForever(1000000 + round, number =>
+        {
+            if (number == 100) isRunning.Set();
+        })) { IsBackground = true };
+        endless.Start();
+        isRunning.WaitOne();
+    }
+
+    public static int UnloadDomains(string[] arguments)
+    {
+        PrintGrowth(int.Parse(arguments[0]), round =>
+        {
+            AppDomain domain = AppDomain.CreateDomain("round " + round);
+            domain.SetData("round", round);
+            domain.DoCallBack(RunInDomain);
+            AppDomain.Unload(domain);
+        }, () => "");
+        return 0;
+    }
+
+    // In a function of its own: no stack refers to the context later.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static WeakReference RunInContext(int round, bool hasOwn)
+    {
+        string folder = AppContext.BaseDirectory;
+        Type type = Type.GetType("System.Runtime.Loader.AssemblyLoadContext, System.Runtime.Loader", true);
+        object context = type.GetConstructor([typeof(string), typeof(bool)]).Invoke(["round " + round, true]);
+        MethodInfo load = type.GetMethod("LoadFromAssemblyPath");
+        if (hasOwn) load.Invoke(context, [Path.Combine(folder, "Silverpoint.dll")]);
+        var plugin = (Assembly)load.Invoke(context, [Path.Combine(folder, "Plugin.dll")]);
+        ((Action<int>)Delegate.CreateDelegate(typeof(Action<int>), plugin.GetType("Plugin", true).GetMethod("Run")))(round);
+        type.GetMethod("Unload").Invoke(context, null);
+        return new WeakReference(context);
+    }
+
+    public static int UnloadContexts(string[] arguments)
+    {
+        SilverpointTrace.Install();
+        var all = new List<WeakReference>();
+        PrintGrowth(int.Parse(arguments[0]), round =>
+        {
+            all.Add(RunInContext(round, arguments[1] == "own"));
+            if (round % 20 == 19) GC.Collect();
+        }, () =>
+        {
+            for (int turn = 0; turn < 100 && all.Count(one => one.IsAlive) > all.Count / 20; ++turn)
+            {
+                GC.Collect();
+                GC.WaitForPendingFinalizers();
+                Thread.Sleep(10);
+            }
+            int alive = all.Count(one => one.IsAlive);
+            return "alive: " + (alive <= all.Count / 20 ? "few" : alive.ToString()) + "; ";
+        });
+        return 0;
+    }
+}
