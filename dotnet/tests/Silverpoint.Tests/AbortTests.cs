@@ -79,7 +79,7 @@ static partial class Programs
 
     static int isWithin, isAborted;
 
-    // Says that a record is being made, and waits until the thread is told to abort, and longer.
+    // Says that a record is being made, and waits until the abort is requested, and longer.
     static void AwaitAbort()
     {
         Volatile.Write(ref isWithin, 1);
