@@ -28,7 +28,7 @@ namespace Silverpoint
     internal static unsafe class Native
     {
         private const string Library = "silverpoint_net";
-        private const int Interface = 3;
+        private const int Interface = 4;
         // Causes of losses (spec/wire.md, section 6).
         internal const int TooLarge = 5, NoSite = 6;
 
