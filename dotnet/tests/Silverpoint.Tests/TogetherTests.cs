@@ -88,7 +88,7 @@ static partial class Programs
 
     static readonly Tracepoint<int, int> flows = Tracepoint.Log("test", Level.Info, "flow {} step {}").With<int, int>();
 
-    static async Task Flow(int number)
+    static async Task StepsOf(int number)
     {
         for (int i = 0; i < 25; ++i)
         {
@@ -100,7 +100,7 @@ static partial class Programs
 
     public static int Flows(string[] arguments)
     {
-        Task.WaitAll(Enumerable.Range(0, 8).Select(Flow).ToArray());
+        Task.WaitAll(Enumerable.Range(0, 8).Select(StepsOf).ToArray());
         return 0;
     }
 
