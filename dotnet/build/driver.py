@@ -254,7 +254,7 @@ def run_program(places, silverpoint, runtime, project):
     with tempfile.TemporaryDirectory(prefix="spn") as scratch:
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=scratch, start_new_session=True,
                                    env=environment(places, silverpoint, runtime, words, scratch))
-        output = ended(process, int(os.environ.get("DOTNET_TEST_SECONDS", "300")))
+        output = ended(process, int(os.environ.get("DOTNET_TEST_SECONDS", "900")))
     return judged(project.name, output, process.returncode)
 
 

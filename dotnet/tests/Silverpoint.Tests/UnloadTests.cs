@@ -12,7 +12,7 @@ using Silverpoint;
 static class UnloadTests
 {
     // A domain of Mono compiles all code again: that takes its time.
-    const int Rounds = 200, Domains = 60;
+    const int Rounds = 60, Domains = 20;
 
     public static void DomainsOfMonoMayBeUnloaded()
     {
