@@ -10,7 +10,7 @@ static class Shop
     static readonly Tracepoint<int, decimal> filled = Tracepoint.Event("shop", Level.Info, "order.filled").With<int, decimal>("id", "price");
 
     static readonly TraceSource billing = new TraceSource("billing", SourceLevels.All);
-
+    static Shop() { }                                         // with it, all of these exist before Main begins
     static void Main()
     {
         SilverpointTrace.Install();                           // Trace, Debug and every TraceSource record from here on
