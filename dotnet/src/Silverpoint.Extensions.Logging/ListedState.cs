@@ -107,7 +107,7 @@ namespace Silverpoint.Extensions.Logging
             {
                 if (part.Literal != null)
                 {
-                    text.Append(part.Literal.Replace("{", "{{").Replace("}", "}}"));
+                    text.Append(CompositeFormat.Escape(part.Literal));
                     continue;
                 }
                 int place = PlaceOf(parsed.Names[part.Index], part.Index);

@@ -156,7 +156,7 @@ namespace Silverpoint.Extensions.Logging
             {
                 if (part.Literal != null)
                 {
-                    text.Append(part.Literal.Replace("{", "{{").Replace("}", "}}"));
+                    text.Append(CompositeFormat.Escape(part.Literal));
                     continue;
                 }
                 StateField<TState> field = fields[part.Index];

@@ -103,7 +103,7 @@ namespace Silverpoint
             {
                 if (part.Literal != null)
                 {
-                    template.Append(part.Literal.Replace("{", "{{").Replace("}", "}}"));
+                    template.Append(CompositeFormat.Escape(part.Literal));
                     continue;
                 }
                 string specification = shown[part.Index].Specification;

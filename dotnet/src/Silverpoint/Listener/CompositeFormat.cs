@@ -22,6 +22,9 @@ namespace Silverpoint
 
         internal readonly List<Part> Parts = new List<Part>();
 
+        // A literal text as it stands in a format string, and in a template.
+        internal static string Escape(string literal) => literal.Replace("{", "{{").Replace("}", "}}");
+
         // Null: string.Format would refuse it with any arguments.
         internal static CompositeFormat Parse(string text)
         {

@@ -35,7 +35,7 @@ namespace Silverpoint
             {
                 if (part.Literal != null)
                 {
-                    template.Append(part.Literal.Replace("{", "{{").Replace("}", "}}"));
+                    template.Append(CompositeFormat.Escape(part.Literal));
                     continue;
                 }
                 var field = new FormatField(part, types[part.Index]);

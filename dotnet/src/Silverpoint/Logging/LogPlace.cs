@@ -104,7 +104,7 @@ namespace Silverpoint
                     var form = parts[i] as LogForm;
                     if (form == null)
                     {
-                        template.Append(((string)parts[i]).Replace("{", "{{").Replace("}", "}}"));
+                        template.Append(CompositeFormat.Escape((string)parts[i]));
                         continue;
                     }
                     template.Append(form.Specification.Length == 0 ? "{}" : "{:" + form.Specification + "}");
