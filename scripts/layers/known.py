@@ -1,0 +1,15 @@
+"""Larger circles of files that are allowed until they are untied: a file of each, with the number of files that it has."""
+
+KNOWN = {
+    "crates/silverpoint/src/args.rs": 16,
+    "crates/silverpoint-cli/src/convert.rs": 4,
+    "crates/silverpoint-cli/src/replay/mod.rs": 4,
+    "crates/silverpoint-collect/src/drain.rs": 4,
+    "crates/silverpoint-formats/src/format/float.rs": 4,
+    "crates/silverpoint-formats/src/text/mod.rs": 4,
+    "crates/silverpoint-logger/src/config.rs": 6,
+    "crates/silverpoint-logger/src/target/mod.rs": 7,
+    "crates/silverpoint-shm/src/owner/lane.rs": 16,
+    "crates/silverpoint-testing/src/capture.rs": 6,
+    "crates/silverpoint-wire/src/compact/mod.rs": 4,
+}
