@@ -83,12 +83,15 @@ class Registrar {
     }
     // Nothing is asked for any more, so tracepoints cost what they cost without a tracer.
     void give_up() {
-        const std::uint32_t before = control_.word(at::kProbesAsked).fetch_and(~kUserEventsProbe);
-        if ((before & ~kUserEventsProbe) != 0) return;
+        std::atomic<std::uint32_t>& asked = control_.word(at::kProbesAsked);
+        if ((asked.fetch_and(~kUserEventsProbe) & ~kUserEventsProbe) != 0) return;
         auto* const states = reinterpret_cast<std::atomic<std::uint8_t>*>(
             control_.base + control_.get<std::uint64_t>(at::kStatesAt));
-        for (std::uint32_t number = 0; number < control_.count(); ++number)
+        for (std::uint32_t number = 0; number < control_.count(); ++number) {
             states[number].fetch_and(static_cast<std::uint8_t>(~kProbedState));
+            // A controller has asked meanwhile: its bit stays.
+            if (asked.load() != 0) states[number].fetch_or(kProbedState);
+        }
     }
     void make_all() {
         const std::uint32_t count = control_.count();

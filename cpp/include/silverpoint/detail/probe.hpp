@@ -61,8 +61,10 @@ inline constexpr ProbeLibrary kProbeLibraries[] = {
     {kUserEventsProbe, "user_events", "the kernel", "SILVERPOINT_USER_EVENTS_LIBRARY",
      "libsilverpoint_user_events.so.0", "silverpoint_start_user_events"}};
 
-// Bits of the tracers whose library is loaded, or was tried to load.
+// Bits of the tracers whose library is loaded, or is being loaded.
 inline constinit Word probes_begun{0};
+// Bits of those whose library could not be loaded. A forked child does not report it again.
+inline constinit Word probes_failed{0};
 
 // The library's function; null, and a message, if it cannot be loaded.
 SP_DETAIL_COLD StartProbes load_probes(const ProbeLibrary& of) {
@@ -87,6 +89,21 @@ SP_DETAIL_COLD StartProbes load_probes(const ProbeLibrary& of) {
     return nullptr;
 }
 
+// Nothing asks for a tracer that cannot be fed. Without another one, tracepoints cost what they cost without
+// tracers.
+SP_DETAIL_COLD void stop_asking(std::uint32_t bit) {
+    Word& asked = session.word(at::kProbesAsked);
+    if ((asked.fetch_and(~bit, std::memory_order_seq_cst) & ~bit) != 0) return;
+    const std::uint32_t count = session.word(at::kSitesNext).load(std::memory_order_acquire);
+    for (std::uint32_t entry = 0; entry < count && entry < session.sites_cap; ++entry) {
+        auto& state =
+            *reinterpret_cast<std::atomic<std::uint8_t>*>(session.control + session.states_at + entry);
+        state.fetch_and(static_cast<std::uint8_t>(~kProbedBit), std::memory_order_seq_cst);
+        // A controller has asked meanwhile: its bit stays.
+        if (asked.load(std::memory_order_seq_cst) != 0) state.fetch_or(kProbedBit, std::memory_order_seq_cst);
+    }
+}
+
 // Loads the libraries of the tracers that are asked for, and gives them the session. In a forked child they
 // are loaded.
 inline void start_probes() {
@@ -94,15 +111,16 @@ inline void start_probes() {
     const std::uint32_t asked = probes_wanted();
     probes_begun.fetch_or(asked, std::memory_order_relaxed);
     static constinit std::atomic<StartProbes> known[std::size(kProbeLibraries)] = {};
-    // A forked child does not report it again.
-    static constinit std::atomic<std::uint32_t> failed{0};
     for (std::size_t i = 0; i < std::size(kProbeLibraries); ++i) {
         const std::uint32_t bit = kProbeLibraries[i].bit;
-        if ((asked & bit) == 0 || (failed.load(std::memory_order_relaxed) & bit) != 0) continue;
+        if ((asked & bit) == 0) continue;
         StartProbes start = known[i].load(std::memory_order_acquire);
-        if (start == nullptr) start = load_probes(kProbeLibraries[i]);
+        if (start == nullptr && (probes_failed.load(std::memory_order_relaxed) & bit) == 0)
+            start = load_probes(kProbeLibraries[i]);
         if (start == nullptr) {
-            failed.fetch_or(bit, std::memory_order_relaxed);
+            probes_failed.fetch_or(bit, std::memory_order_relaxed);
+            stop_asking(bit);
+            probes_begun.fetch_and(~bit, std::memory_order_relaxed);
             continue;
         }
         known[i].store(start, std::memory_order_release);
@@ -131,6 +149,8 @@ SP_DETAIL_COLD void begin_probes_in_thread() {
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_t thread;
     const auto body = [](void*) -> void* {
+        // Somebody asks again: the library may be there by now.
+        probes_failed.fetch_and(~probes_wanted(), std::memory_order_relaxed);
         start_probes();
         return nullptr;
     };

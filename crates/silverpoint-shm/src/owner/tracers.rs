@@ -227,8 +227,10 @@ pub(super) fn wake(session: &Session) {
     }
 }
 
-/// Bits of the tracers whose library is loaded, or was tried to load.
+/// Bits of the tracers whose library is loaded, or is being loaded.
 static BEGUN: AtomicU32 = AtomicU32::new(0);
+/// Bits of those whose library could not be loaded. A forked child does not report it again.
+static FAILED: AtomicU32 = AtomicU32::new(0);
 
 /// As [`start`] when a program that runs is asked to feed a tracer: by a thread, since loading takes long. Not
 /// from a signal handler, where no thread can be started. Not in a plug-in, which may be unloaded meanwhile.
@@ -236,6 +238,8 @@ static BEGUN: AtomicU32 = AtomicU32::new(0);
 fn begin(session: &Session) {
     extern "C" fn run(_: *mut c_void) -> *mut c_void {
         if let Some(session) = local::existing() {
+            // Somebody asks again: the library may be there by now.
+            FAILED.fetch_and(!asked(session), Ordering::Relaxed);
             start(session);
         }
         null_mut()
@@ -265,30 +269,50 @@ fn begin(session: &Session) {
 pub(super) fn start(session: &Session) {
     static KNOWN: [AtomicPtr<c_void>; LIBRARIES.len()] =
         [const { AtomicPtr::new(null_mut()) }; LIBRARIES.len()];
-    // Bits. A forked child does not report it again.
-    static FAILED: AtomicU32 = AtomicU32::new(0);
     let asked = asked(session);
     if asked == 0 {
         return;
     }
     BEGUN.fetch_or(asked, Ordering::Relaxed);
     for (library, known) in LIBRARIES.iter().zip(&KNOWN) {
-        if asked & library.bit & !FAILED.load(Ordering::Relaxed) == 0 {
+        if asked & library.bit == 0 {
             continue;
         }
         let mut function = known.load(Ordering::Acquire);
-        if function.is_null() {
+        if function.is_null() && FAILED.load(Ordering::Relaxed) & library.bit == 0 {
             function = load(library);
-            if function.is_null() {
-                FAILED.fetch_or(library.bit, Ordering::Relaxed);
-                continue;
-            }
             known.store(function, Ordering::Release);
+        }
+        if function.is_null() {
+            FAILED.fetch_or(library.bit, Ordering::Relaxed);
+            stop_asking(session, library.bit);
+            BEGUN.fetch_and(!library.bit, Ordering::Relaxed);
+            continue;
         }
         // SAFETY: the library's function of this name has this type. It maps the file again for itself.
         unsafe {
             let start = std::mem::transmute::<*mut c_void, Start>(function);
             start(session.control.address(), session.layout.control_size as usize);
+        }
+    }
+}
+
+/// Nothing asks for a tracer that cannot be fed. Without another one, tracepoints cost what they cost without tracers.
+fn stop_asking(session: &Session, bit: u32) {
+    // SAFETY: the header is always backed.
+    let (word, next) = unsafe {
+        (session.control.u32(at::header::PROBES_ASKED), session.control.u32(at::header::SITES_NEXT))
+    };
+    if word.fetch_and(!bit, Ordering::SeqCst) & !bit != 0 {
+        return;
+    }
+    for entry in 0..next.load(Ordering::Acquire).min(session.layout.sites_cap) as usize {
+        // SAFETY: states are backed before `sites_next` passes over their site.
+        let state = unsafe { session.control.u8(session.layout.states_at as usize + entry) };
+        state.fetch_and(!at::state::PROBED, Ordering::SeqCst);
+        // A controller has asked meanwhile: its bit stays.
+        if word.load(Ordering::SeqCst) != 0 {
+            state.fetch_or(at::state::PROBED, Ordering::SeqCst);
         }
     }
 }

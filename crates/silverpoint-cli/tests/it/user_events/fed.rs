@@ -9,6 +9,8 @@ use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 use silverpoint_formats::tracefile::{Trace, What};
+use silverpoint_wire::layout::control::at;
+use silverpoint_wire::layout::state;
 
 use super::judge::{Decoded, decode, expected, numbered, same};
 use super::{built, root};
@@ -279,6 +281,49 @@ fn two_tracers_get_each_event() {
         switch("user_events=on");
         (0..5).for_each(|_| tick());
         assert_eq!(counts(), (before.0 + 10, before.1 + 10));
+        drop(input);
+        assert!(child.wait().unwrap().success());
+    }
+}
+
+/// A tracer that cannot be fed is not asked for any more, so that tracepoints cost what they cost without one.
+/// It gets events as soon as somebody asks again and its library is there.
+#[test]
+fn a_missing_library_is_not_asked_for() {
+    let scratch = Scratch::new();
+    for (number, program) in [shop(&scratch), example("shop")].iter().enumerate() {
+        let (late, file) =
+            (scratch.path(&format!("late{number}.so")), scratch.path(&format!("late{number}")));
+        let mut command = scratch.command(program, ["ticks"]);
+        command.env("SILVERPOINT_PROBES", "user_events").env("SILVERPOINT_USER_EVENTS_LIBRARY", &late);
+        command.env("EVENTS", &file);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let mut lines = BufReader::new(output).lines();
+        let mut tick = || {
+            input.write_all(b"\n").unwrap();
+            assert_eq!(lines.next().unwrap().unwrap(), "done");
+        };
+        tick();
+        let pid = child.id().to_string();
+        let mut sessions = std::fs::read_dir(scratch.root()).unwrap().map(|entry| entry.unwrap().path());
+        let of_child =
+            |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with(&format!("{pid}-"));
+        let control = sessions.find(of_child).unwrap().join("control");
+        scratch.wait("nothing is asked for", || {
+            let bytes = std::fs::read(&control).unwrap();
+            let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+            let states = &bytes[word(at::STATES_AT)..][..word(at::SITES_NEXT)];
+            !states.is_empty()
+                && word(at::PROBES_ASKED) == 0
+                && states.iter().all(|byte| byte & state::PROBED == 0)
+        });
+        std::fs::copy(library(), &late).unwrap();
+        assert_eq!(scratch.run(["ctl", &pid, "--probe", "user_events=on"]).code(), Some(0));
+        scratch.wait("an event", || {
+            tick();
+            !events(&file).is_empty()
+        });
         drop(input);
         assert!(child.wait().unwrap().success());
     }
