@@ -10,9 +10,8 @@
 
 use std::fmt::Write;
 
-use super::pad::{pad_number, pad_written};
-use super::plain::has_digits_around_point;
-use super::{Align, Spec, hexfloat, integer};
+use super::pad::{pad_number, pad_written, zeros};
+use super::{Align, Spec, hexfloat};
 
 /// Precision of `e`, `f` and `g` when none is given.
 const DEFAULT_PRECISION: usize = 6;
@@ -84,7 +83,7 @@ fn is_between(value: f64, spec: &Spec) -> bool {
 #[cold]
 fn special(out: &mut String, nan: bool, negative: bool, spec: &Spec) {
     let start = out.len();
-    integer::sign(out, negative, spec.sign);
+    spec.sign.push(out, negative);
     let upper = matches!(spec.ty, b'A' | b'E' | b'F' | b'G');
     out.push_str(match (nan, upper) {
         (true, false) => "nan",
@@ -97,7 +96,7 @@ fn special(out: &mut String, nan: bool, negative: bool, spec: &Spec) {
 
 fn finite(out: &mut String, value: f64, shortest: impl FnOnce(&mut zmij::Buffer) -> &str, spec: &Spec) {
     let start = out.len();
-    integer::sign(out, value.is_sign_negative(), spec.sign);
+    spec.sign.push(out, value.is_sign_negative());
     let digits_at = out.len();
     let magnitude = value.abs();
     let precision = spec.precision.map(usize::from);
@@ -113,6 +112,12 @@ fn finite(out: &mut String, value: f64, shortest: impl FnOnce(&mut zmij::Buffer)
         out[digits_at..].make_ascii_uppercase();
     }
     pad_number(out, start, digits_at, spec);
+}
+
+/// Whether the shortest digits that are found are those that are shown: on both sides of a point. Most numbers are such.
+#[inline]
+pub(super) fn has_digits_around_point(magnitude: f64) -> bool {
+    (1.0..1e15).contains(&magnitude) && magnitude as u64 as f64 != magnitude
 }
 
 /// The shortest digits, of which `text` is what zmij writes.
@@ -269,10 +274,6 @@ fn drop_zeros(out: &mut String, start: usize) {
         let kept = out[start..].trim_end_matches('0').trim_end_matches('.').len();
         out.truncate(start + kept);
     }
-}
-
-pub(super) fn zeros(out: &mut String, count: usize) {
-    out.extend(std::iter::repeat_n('0', count));
 }
 
 fn push_exponent(out: &mut String, exponent: i32) {

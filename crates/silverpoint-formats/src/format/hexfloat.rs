@@ -1,6 +1,6 @@
 //! Hexadecimal floats (`a`): `1.8p+1`, without a prefix, as `std::to_chars` writes them.
 
-use super::float::zeros;
+use super::pad::zeros;
 
 /// Bits of an f64's mantissa after the point: 13 hexadecimal digits.
 const FRACTION_BITS: u32 = 52;

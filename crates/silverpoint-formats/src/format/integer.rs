@@ -1,7 +1,7 @@
 //! Integers, and what can be shown as one: bool, characters, pointers.
 
 use super::pad::{pad_number, pad_written};
-use super::{Align, Sign, Spec, float64, text};
+use super::{Align, Spec, float64, text};
 
 /// Appends a signed integer.
 #[inline]
@@ -34,7 +34,7 @@ pub fn integer(out: &mut String, negative: bool, magnitude: u128, spec: &Spec) {
         _ => {}
     }
     let start = out.len();
-    sign(out, negative, spec.sign);
+    spec.sign.push(out, negative);
     if spec.alternate {
         out.push_str(match spec.ty {
             b'b' => "0b",
@@ -57,17 +57,6 @@ pub fn integer(out: &mut String, negative: bool, magnitude: u128, spec: &Spec) {
         },
     }
     pad_number(out, start, digits_at, spec);
-}
-
-/// Appends the sign of a number.
-#[inline]
-pub(super) fn sign(out: &mut String, negative: bool, policy: Sign) {
-    match (negative, policy) {
-        (true, _) => out.push('-'),
-        (false, Sign::Plus) => out.push('+'),
-        (false, Sign::Space) => out.push(' '),
-        (false, Sign::Minus) => {}
-    }
 }
 
 /// Digits of a base that is a power of two; `ten` is the digit for ten.

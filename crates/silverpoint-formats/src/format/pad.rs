@@ -61,3 +61,8 @@ pub(super) fn pad_number(out: &mut String, start: usize, digits_at: usize, spec:
         }
     }
 }
+
+/// Appends zeros.
+pub(super) fn zeros(out: &mut String, count: usize) {
+    out.extend(std::iter::repeat_n('0', count));
+}

@@ -1,5 +1,6 @@
 //! Numbers of which nothing is specified.
 
+use super::float::has_digits_around_point;
 use super::{Spec, float32, float64};
 use crate::number::Number;
 
@@ -18,10 +19,4 @@ pub(crate) fn number(out: &mut String, number: Number) {
         }
         Number::Float32(value) => float32(out, value, &Spec::default()),
     }
-}
-
-/// Whether the shortest digits that are found are those that are shown: on both sides of a point. Most numbers are such.
-#[inline]
-pub(super) fn has_digits_around_point(magnitude: f64) -> bool {
-    (1.0..1e15).contains(&magnitude) && magnitude as u64 as f64 != magnitude
 }

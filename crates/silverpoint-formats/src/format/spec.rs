@@ -25,6 +25,19 @@ pub enum Sign {
     Space,
 }
 
+impl Sign {
+    /// Appends the sign of a number.
+    #[inline]
+    pub(super) fn push(self, out: &mut String, negative: bool) {
+        match (negative, self) {
+            (true, _) => out.push('-'),
+            (false, Self::Plus) => out.push('+'),
+            (false, Self::Space) => out.push(' '),
+            (false, Self::Minus) => {}
+        }
+    }
+}
+
 /// A format specification: `[[fill]align][sign][#][0][width][.precision][type]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spec {
