@@ -3,47 +3,18 @@
 //! `%n`, the logger's name, is the category. `%+` is spdlog's default pattern without the place in the source, which only its macros have. What a letter does not mean stands for
 //! itself, as there.
 
-use silverpoint_wire::level::Level;
-
-use super::pattern::{Condition, Field, Item, Pattern};
+use super::item::{Condition, Field, Item};
+use super::spdlog_moment::Moment;
 use crate::format::{Align, Spec};
 
 /// Widths are cut to this, as in spdlog.
 const WIDEST: u16 = 64;
 
-/// Part of a time, as spdlog writes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Moment {
-    /// `Thu`, `Thursday`
-    Weekday(bool),
-    /// `Aug`, `August`
-    MonthName(bool),
-    /// Digits.
-    Year(usize),
-    Month,
-    Day,
-    Hour24,
-    Hour12,
-    Minute,
-    Second,
-    /// Digits of the second's fraction: 3, 6 or 9.
-    Fraction(usize),
-    AmPm,
-    /// `+02:00`
-    Offset,
-    /// Seconds since 1970.
-    Epoch,
-    /// `Thu Aug 3 15:35:46 2014`
-    Whole,
-    /// Since the line before, in units of so many nanoseconds.
-    Since(i64),
-}
-
-/// Reads a pattern; every text is one.
-pub(super) fn parse(text: &str) -> Pattern {
+/// The items of a pattern; every text is one.
+pub(super) fn parse(text: &str) -> Vec<Item> {
     let mut items = Vec::new();
     push_all(&mut items, text);
-    Pattern::of(items)
+    items
 }
 
 fn push_all(items: &mut Vec<Item>, text: &str) {
@@ -169,100 +140,6 @@ fn push_flag(items: &mut Vec<Item>, flag: char, spec: Spec) {
     items.push(item);
 }
 
-/// What spdlog calls a level.
-pub(super) fn level_name(level: Level) -> &'static str {
-    match level {
-        Level::Trace => "trace",
-        Level::Debug => "debug",
-        Level::Info => "info",
-        Level::Warn => "warning",
-        Level::Error => "error",
-        Level::Fatal => "critical",
-    }
-}
-
-/// Its letter there.
-pub(super) fn level_letter(level: Level) -> &'static str {
-    match level {
-        Level::Trace => "T",
-        Level::Debug => "D",
-        Level::Info => "I",
-        Level::Warn => "W",
-        Level::Error => "E",
-        Level::Fatal => "C",
-    }
-}
-
-impl Moment {
-    /// Appends it. `before` is the time of the line before.
-    pub(super) fn push(self, out: &mut String, wall_ns: i64, before: Option<i64>, zone: &jiff::tz::TimeZone) {
-        // Every i64 of nanoseconds can be expressed.
-        let Ok(stamp) = jiff::Timestamp::from_nanosecond(i128::from(wall_ns)) else { return };
-        let offset = zone.to_offset(stamp);
-        let time = offset.to_datetime(stamp);
-        let weekday = || {
-            let name = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-            name[time.weekday().to_monday_zero_offset() as usize % 7]
-        };
-        let month = || {
-            const NAMES: [&str; 12] = [
-                "January",
-                "February",
-                "March",
-                "April",
-                "May",
-                "June",
-                "July",
-                "August",
-                "September",
-                "October",
-                "November",
-                "December",
-            ];
-            NAMES[(time.month() as usize + 11) % 12]
-        };
-        let cut = |name: &'static str, whole: bool| if whole { name } else { &name[..3] };
-        match self {
-            Self::Weekday(whole) => out.push_str(cut(weekday(), whole)),
-            Self::MonthName(whole) => out.push_str(cut(month(), whole)),
-            Self::Year(2) => number(out, i64::from(time.year()).rem_euclid(100), 2),
-            Self::Year(digits) => number(out, time.year().into(), digits),
-            Self::Month => number(out, time.month().into(), 2),
-            Self::Day => number(out, time.day().into(), 2),
-            Self::Hour24 => number(out, time.hour().into(), 2),
-            Self::Hour12 => number(out, (i64::from(time.hour()) + 11) % 12 + 1, 2),
-            Self::Minute => number(out, time.minute().into(), 2),
-            Self::Second => number(out, time.second().into(), 2),
-            Self::Fraction(digits) => {
-                let unit = 10i64.pow(9u32.saturating_sub(digits as u32));
-                number(out, i64::from(time.subsec_nanosecond()) / unit, digits);
-            }
-            Self::AmPm => out.push_str(if time.hour() < 12 { "AM" } else { "PM" }),
-            Self::Offset => {
-                let minutes = offset.seconds() / 60;
-                out.push(if minutes < 0 { '-' } else { '+' });
-                number(out, i64::from(minutes.abs() / 60), 2);
-                out.push(':');
-                number(out, i64::from(minutes.abs() % 60), 2);
-            }
-            Self::Epoch => number(out, wall_ns.div_euclid(1_000_000_000), 1),
-            Self::Whole => {
-                out.push_str(&format!("{} {} {} ", cut(weekday(), false), cut(month(), false), time.day()));
-                out.push_str(&format!("{:02}:{:02}:{:02} ", time.hour(), time.minute(), time.second()));
-                number(out, time.year().into(), 1);
-            }
-            Self::Since(unit) => {
-                let since = wall_ns.saturating_sub(before.unwrap_or(wall_ns)).max(0);
-                number(out, since / unit.max(1), if unit == 1_000_000_000 { 1 } else { 0 });
-            }
-        }
-    }
-}
-
-fn number(out: &mut String, value: i64, digits: usize) {
-    out.push_str(&format!("{value:0digits$}"));
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -271,7 +148,7 @@ mod tests {
     const WALL: i64 = 1_786_028_645_012_345_678;
 
     fn moment(flag: &str) -> String {
-        let Pattern { items, .. } = parse(flag);
+        let items = parse(flag);
         let mut out = String::new();
         for item in &items {
             match item {
@@ -307,7 +184,7 @@ mod tests {
     #[test]
     fn widths_align_and_cut() {
         let spec = |text: &str| {
-            let Pattern { items, .. } = parse(text);
+            let items = parse(text);
             let [Item::Field(Field::SpdlogLevel, spec)] = items[..] else { panic!("{text}: {items:?}") };
             (spec.width, spec.align, spec.precision)
         };
@@ -321,7 +198,7 @@ mod tests {
 
     #[test]
     fn the_default_has_a_name_where_there_is_one() {
-        let Pattern { items, .. } = parse("%+");
+        let items = parse("%+");
         assert!(items.contains(&Item::If(Condition::Named)) && items.contains(&Item::Paint(true)));
         assert_eq!(parse("[%n] %v"), parse("[%n] %v"));
         assert_ne!(parse("[%n] %v"), parse("[%n]%v"));
