@@ -5,6 +5,7 @@ from collections import defaultdict
 
 VISIBLE = r"(?:pub(?:\([^)]*\))?\s+)?"
 MODULE = re.compile(rf"^\s*{VISIBLE}mod (\w+);", re.MULTILINE)
+INLINE = re.compile(rf"^\s*{VISIBLE}mod \w+ \{{", re.MULTILINE)
 USE = re.compile(r"^\s*(pub(?:\([^)]*\))?\s+)?use\s+([^;]+);", re.MULTILINE)
 DEFINITION = re.compile(
     rf'^\s*{VISIBLE}(?:default\s+|unsafe\s+|const\s+|async\s+|extern\s+""\s+)*'
@@ -20,6 +21,18 @@ def code(text):
     """The text of a file without comments, strings and its tests."""
     for pattern, instead in ((r"//[^\n]*", ""), (r"/\*.*?\*/", ""), (r'r(#+)".*?"\1', '""'), (r'"(?:\\.|[^"\\])*"', '""'), (r"#\[cfg\(test\)\]\s*mod \w+ \{.*", "")):
         text = re.sub(pattern, instead, text, flags=re.DOTALL)
+    return text
+
+
+def flat(text):
+    """The text with what stands in inline modules as if it stood in the file itself: their `super` is the file."""
+    for module in reversed(list(INLINE.finditer(text))):
+        end, depth = module.end(), 1
+        while depth and end < len(text):
+            depth += (text[end] == "{") - (text[end] == "}")
+            end += 1
+        inner = re.sub(r"\bsuper::(super::)?", lambda path: path[1] or "self::", text[module.end():end])
+        text = text[:module.end()] + inner + text[end:]
     return text
 
 
@@ -56,7 +69,7 @@ class Module:
 
     def __init__(self, file, path):
         self.file, self.path = file, path
-        text = code(file.read_text())
+        text = flat(code(file.read_text()))
         self.children = set(MODULE.findall(text))
         self.defined = set(DEFINITION.findall(text))
         # Names that it brings, with their paths; the globs; and paths that it uses itself.
