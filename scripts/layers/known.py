@@ -9,5 +9,4 @@ KNOWN = {
     "crates/silverpoint-logger/src/target/mod.rs": 7,
     "crates/silverpoint-shm/src/owner/lane.rs": 16,
     "crates/silverpoint-testing/src/capture.rs": 6,
-    "crates/silverpoint-wire/src/compact/mod.rs": 4,
 }

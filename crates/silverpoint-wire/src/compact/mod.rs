@@ -8,96 +8,26 @@
 //!  number    varints, zigzag, widths
 //! ```
 
+mod error;
 mod number;
 mod pack;
 mod path;
+mod signatures;
 mod skim;
 mod state;
 mod unpack;
-
-use std::collections::HashMap;
-use std::fmt;
 
 use crate::bytes::{round_up_8, u64_at};
 use crate::layout::block::PAYLOAD_MAX;
 use crate::layout::record::{HEADER_SIZE, PAD, PAD_MIN};
 use crate::record::{RecordError, RecordHeader, Records};
-use crate::signature::{self, SignatureError, Type};
+pub use error::ExpandError;
 use number::push_varint;
 use pack::pack_args;
-use path::Path;
+pub use signatures::Signatures;
 pub use skim::{Skimmed, skim};
 use state::State;
 use unpack::{Input, unpack_args};
-
-/// The argument types of sites by id, control records included.
-#[derive(Clone, Debug)]
-pub struct Signatures {
-    sites: HashMap<u32, Known>,
-}
-
-#[derive(Clone, Debug)]
-struct Known {
-    types: Vec<Type>,
-    /// The way through its packed arguments, when it is simple.
-    path: Option<Path>,
-}
-
-impl Known {
-    fn new(types: Vec<Type>) -> Known {
-        Known { path: Path::new(&types), types }
-    }
-}
-
-impl Default for Signatures {
-    fn default() -> Signatures {
-        Signatures::new()
-    }
-}
-
-impl Signatures {
-    /// Knows the control records alone.
-    pub fn new() -> Signatures {
-        let control = [(1, "ALLL"), (2, "AL"), (3, "IL"), (4, "s"), (5, ""), (6, "v")];
-        let sites = control
-            .into_iter()
-            .filter_map(|(site, text)| Some((site, Known::new(signature::parse(text).ok()?))))
-            .collect();
-        Signatures { sites }
-    }
-
-    /// Adds a site.
-    pub fn insert(&mut self, site: u32, signature: &str) -> Result<(), SignatureError> {
-        self.sites.insert(site, Known::new(signature::parse(signature)?));
-        Ok(())
-    }
-
-    /// The types of a site's arguments.
-    pub fn get(&self, site: u32) -> Option<&[Type]> {
-        self.sites.get(&site).map(|known| known.types.as_slice())
-    }
-
-    fn path(&self, site: u32) -> Option<&Path> {
-        self.sites.get(&site)?.path.as_ref()
-    }
-}
-
-/// Why a compact payload cannot be expanded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ExpandError {
-    /// Offset in the compact payload.
-    pub at: usize,
-    /// What is wrong.
-    pub what: &'static str,
-}
-
-impl fmt::Display for ExpandError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "compact payload, byte {}: {}", self.at, self.what)
-    }
-}
-
-impl std::error::Error for ExpandError {}
 
 /// Appends the compact form of a raw payload, which must be a sequence of records; a site without signature is written as it is.
 pub fn compact(raw: &[u8], signatures: &Signatures, out: &mut Vec<u8>) -> Result<(), RecordError> {

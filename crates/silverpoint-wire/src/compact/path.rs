@@ -1,6 +1,6 @@
 //! Arguments that are a few numbers, scalars and texts, as most are: passed over and expanded step by step, without a look at their types.
 
-use super::ExpandError;
+use super::error::ExpandError;
 use super::number::{mask, push_le};
 use super::pack::{Shape, shape};
 use super::unpack::Input;

@@ -3,9 +3,10 @@
 //! Most signatures are a few numbers, scalars and texts: passing over them takes no more than finding the ends of varints. The others are unpacked
 //! into room that is used again. What is accepted is exactly what [`expand`](super::expand()) accepts.
 
+use super::error::ExpandError;
+use super::signatures::Signatures;
 use super::state::State;
 use super::unpack::{Input, unpack_args};
-use super::{ExpandError, Signatures};
 use crate::bytes::{round_up_8, u64_at};
 use crate::layout::block::PAYLOAD_MAX;
 use crate::layout::record::{HEADER_SIZE, PAD, PAD_MIN};

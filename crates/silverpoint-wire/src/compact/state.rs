@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
+use super::error::ExpandError;
 use super::number::{push_varint, unzigzag, zigzag};
 use super::pack::{Shape, shape};
 use super::path::Path;
+use super::signatures::Signatures;
 use super::unpack::Input;
-use super::{ExpandError, Signatures};
 use crate::signature::Type;
 
 /// The bit of a record's first byte that tells that its arguments are written as they are.

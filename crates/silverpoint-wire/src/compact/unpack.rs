@@ -1,6 +1,6 @@
 //! Compact bytes to arguments. Every length is checked before it is used; output is bounded by the raw size that the block states.
 
-use super::ExpandError;
+use super::error::ExpandError;
 use super::number::{mask, push_le, unzigzag};
 use super::pack::{Shape, is_nothing, shape};
 use crate::bytes::array;
