@@ -8,5 +8,4 @@ KNOWN = {
     "crates/silverpoint-logger/src/config.rs": 6,
     "crates/silverpoint-logger/src/target/mod.rs": 7,
     "crates/silverpoint-shm/src/owner/lane.rs": 16,
-    "crates/silverpoint-testing/src/capture.rs": 6,
 }

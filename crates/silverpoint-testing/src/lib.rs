@@ -44,10 +44,11 @@
 //!
 //! ```text
 //!  capture ─▶ process: session, sites, directives ─▶ tail: new records of the rings ─▶ record, value
-//!  expectation ─▶ expected: one value ─▶ report: the message
+//!  view: all records, and spans ─▶ expectation ─▶ wanted, expected: one value ─▶ report: the message
 //! ```
 #![forbid(unsafe_code)]
 
+mod brief;
 mod capture;
 mod expectation;
 mod expected;
@@ -58,15 +59,18 @@ mod report;
 mod tail;
 mod types;
 mod value;
+mod view;
+mod wanted;
 
 pub use silverpoint_wire::level::{Kind, Level};
 
-pub use capture::{Builder, Capture, Span};
+pub use capture::{Builder, Capture};
 pub use expectation::Expectation;
 pub use expected::{Expected, is};
 pub use losses::Losses;
 pub use record::{Field, Record};
 pub use value::Value;
+pub use view::Span;
 
 /// The snippets of the guide, as tests.
 #[cfg(doctest)]

@@ -9,7 +9,7 @@ use silverpoint_formats::site::Site;
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::value::walk;
 
-use crate::report::brief;
+use crate::brief::brief;
 use crate::value::Builder;
 use crate::{Value, types};
 

@@ -13,8 +13,8 @@ use std::ops::RangeBounds;
 use silverpoint_wire::level::{Kind, Level};
 
 use crate::Record;
-use crate::capture::View;
-use crate::expectation::{Times, Wanted};
+use crate::view::View;
+use crate::wanted::{Times, Wanted};
 
 /// Records that a message lists, at most.
 const MOST: usize = 20;
@@ -126,26 +126,6 @@ fn list_nearest(out: &mut String, wanted: &Wanted, named: &[&Record], is_by_mess
     }
 }
 
-/// Characters of one value that a message shows.
-const MOST_OF_A_VALUE: usize = 300;
-
-/// A value as a message shows it: not all of it, when it is long.
-pub(crate) fn brief(mut text: String) -> String {
-    if let Some((cut, _)) = text.char_indices().nth(MOST_OF_A_VALUE) {
-        let missing = text[cut..].chars().count();
-        text.truncate(cut);
-        text.push_str(&format!("…(+{missing})"));
-    }
-    text
-}
-
-/// ` (from character 512 on)`, when two texts differ where [`brief`] does not show it.
-pub(crate) fn where_they_part(a: &str, b: &str) -> String {
-    let (a, b) = (a.strip_prefix('"').unwrap_or(a), b.strip_prefix('"').unwrap_or(b));
-    let same = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
-    if same < MOST_OF_A_VALUE { String::new() } else { format!(" (from character {same} on)") }
-}
-
 /// The name that is nearly the one wanted.
 fn similar<'r>(wanted: &str, records: &'r [Record]) -> Option<&'r str> {
     let names = records.iter().filter(|record| record.kind() != Kind::Log).map(Record::name);
@@ -166,18 +146,6 @@ fn distance(a: &str, b: &str) -> usize {
         }
     }
     row[b.len()]
-}
-
-impl fmt::Display for Times {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Exactly(0) => f.write_str("never"),
-            Self::Exactly(1) => f.write_str("once"),
-            Self::Exactly(count) => write!(f, "{count} times"),
-            Self::AtLeast(1) => f.write_str("at least once"),
-            Self::AtLeast(count) => write!(f, "at least {count} times"),
-        }
-    }
 }
 
 fn often(count: usize) -> String {
