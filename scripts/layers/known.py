@@ -5,7 +5,5 @@ KNOWN = {
     "crates/silverpoint-cli/src/convert.rs": 4,
     "crates/silverpoint-cli/src/replay/mod.rs": 4,
     "crates/silverpoint-collect/src/drain.rs": 4,
-    "crates/silverpoint-logger/src/config.rs": 6,
-    "crates/silverpoint-logger/src/target/mod.rs": 7,
     "crates/silverpoint-shm/src/owner/lane.rs": 16,
 }

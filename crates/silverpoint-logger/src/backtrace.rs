@@ -21,22 +21,13 @@ use silverpoint_formats::filter::Filter;
 use silverpoint_formats::tracefile::{Event, Follow, KeptEvent, Trace};
 use silverpoint_wire::level::Level;
 
-use crate::config::Sink;
+use crate::config::{Backtrace, Sink};
 use crate::cursor::Position;
 
 /// Bytes of memory of what a sink keeps back.
 const BYTES_MAX: usize = 4 << 20;
 /// Parts of the spool that stay for it.
 const PARTS: u64 = 2;
-
-/// What a sink keeps back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Backtrace {
-    /// This many of the last records.
-    pub records: usize,
-    /// They are written before a record of this level or above; none: only on demand.
-    pub trigger: Option<Level>,
-}
 
 /// What one sink keeps back, and what was written before it began.
 #[derive(Debug, Default)]

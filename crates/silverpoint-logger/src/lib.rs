@@ -58,8 +58,7 @@ mod syslog;
 mod target;
 mod unfinished;
 
-pub use backtrace::Backtrace;
-pub use config::{Config, ConfigFile, Sink};
+pub use config::{Backtrace, Config, ConfigFile, Sink};
 pub use control::reopen;
 pub use crash::drain as drain_after_crash;
 pub use error::{LoggerError, NoSession};

@@ -17,6 +17,10 @@
 
 mod backtrace;
 mod effective;
+mod error;
+mod keys;
+mod look;
+mod reader;
 mod rotation;
 mod system;
 #[cfg(test)]
@@ -25,24 +29,22 @@ mod trace_file;
 mod written;
 
 use std::borrow::Cow;
-use std::fmt;
 use std::fs::File;
 use std::io::Read;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use silverpoint_formats::filter::{Expression, FilePattern, Filter, WhoPattern, category};
-use silverpoint_formats::text::{self, Pattern};
-use silverpoint_formats::{time, units};
+use silverpoint_formats::units;
 use silverpoint_wire::directive;
-use silverpoint_wire::level::Level;
 use silverpoint_wire::policy::Policy;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
 use crate::config::{Config, ConfigFile, Place, Sink, To, fingerprint};
 use crate::error::LoggerError;
 use crate::pace::{Flush, Sync};
+pub use error::SettingsError;
+use keys::{FLUSH_KEYS, KEYS, OWN_KEYS, SINK_KEYS};
+use reader::{LEVELS, Reader, Value, kind, level};
 
 /// Variables of the environment.
 const VARIABLE: &str = "SILVERPOINT";
@@ -51,86 +53,8 @@ const BLOCK_MAX: &str = "SILVERPOINT_BLOCK_MAX";
 /// Bytes of a configuration file.
 const FILE_MAX: u64 = 1 << 20;
 
-const KEYS: &[&str] = &[
-    "record",
-    "sink",
-    "spool",
-    "spool-size",
-    "policy",
-    "block-max",
-    "crash",
-    "crash-wait",
-    "reopen-on-hangup",
-];
-const FLUSH_KEYS: &[&str] = &["every", "bytes", "level"];
-/// What levels there are.
-const LEVELS: &str = "trace, debug, info, warn, error or fatal";
-/// What a sink's `format` may be.
-const FORMATS: &str = "text, json, qdebug, qt, summary, pattern";
-/// What its `time` may be.
-const TIMES: [(&str, time::Style); 5] = [
-    ("time", time::Style::TimeOfDay),
-    ("full", time::Style::Full),
-    ("relative", time::Style::Relative),
-    ("delta", time::Style::Delta),
-    ("none", time::Style::None),
-];
-const SINK_KEYS: &[&str] = &[
-    "to",
-    "path",
-    "format",
-    "level",
-    "category",
-    "file",
-    "function",
-    "thread",
-    "where",
-    "rotate-size",
-    "rotate-age",
-    "rotate-at",
-    "keep",
-    "keep-size",
-    "compress",
-    "rotate-names",
-    "flush",
-    "sync",
-    "backtrace",
-    "colour",
-    "location",
-    "pattern",
-    "address",
-    "identity",
-    "facility",
-    "protocol",
-    "message-size",
-    "time",
-    "digits",
-    "zone",
-];
 /// Where a sink may lead.
 const DESTINATIONS: &str = "stderr, stdout, file, trace-file, journald, syslog";
-
-/// A mistake in a configuration.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SettingsError {
-    /// The file, or the variable of the environment.
-    pub source: String,
-    /// The line, from 1; 0: none.
-    pub line: usize,
-    /// What is wrong, and what would be right.
-    pub text: String,
-}
-
-impl fmt::Display for SettingsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            0 => write!(f, "{}: {}", self.source, self.text),
-            line => write!(f, "{}:{line}: {}", self.source, self.text),
-        }
-    }
-}
-
-impl std::error::Error for SettingsError {}
 
 impl Config {
     /// Reads a configuration file. Paths in it are relative to the current directory.
@@ -160,6 +84,11 @@ impl Config {
     /// A mistake.
     pub fn from_text(text: &str, source: &str) -> Result<Self, SettingsError> {
         Self::read(&Reader { text, source, has_own_keys: false })
+    }
+
+    /// Reads the result of [`Config::written`].
+    pub(crate) fn from_written(text: &str, source: &str) -> Result<Self, SettingsError> {
+        Self::read(&Reader { text, source, has_own_keys: true })
     }
 
     fn read(reader: &Reader<'_>) -> Result<Self, SettingsError> {
@@ -250,16 +179,6 @@ fn read(path: &Path) -> Result<String, SettingsError> {
     })
 }
 
-/// One text, for errors.
-struct Reader<'t> {
-    text: &'t str,
-    source: &'t str,
-    /// Also the keys that only a spool has.
-    has_own_keys: bool,
-}
-
-type Value<'t> = Spanned<DeValue<'t>>;
-
 impl Reader<'_> {
     fn config(&self, table: &DeTable<'_>) -> Result<Config, SettingsError> {
         self.check_keys(table, KEYS, "")?;
@@ -312,7 +231,7 @@ impl Reader<'_> {
             return Err(self.mistake(value.span(), "a sink is a table: [[sink]]".into()));
         };
         match self.has_own_keys {
-            true => self.check_keys(table, &[SINK_KEYS, written::OWN_KEYS].concat(), " of a sink")?,
+            true => self.check_keys(table, &[SINK_KEYS, OWN_KEYS].concat(), " of a sink")?,
             false => self.check_keys(table, SINK_KEYS, " of a sink")?,
         }
         let Some(to) = table.get("to") else {
@@ -350,69 +269,6 @@ impl Reader<'_> {
         let line = self.line(path.unwrap_or(to).span().start);
         sink.place = Some(Place { source: self.source.to_owned(), line });
         Ok(sink)
-    }
-
-    /// How its lines look.
-    fn look(&self, table: &DeTable<'_>, sink: &mut Sink) -> Result<(), SettingsError> {
-        let pattern = table.get("pattern");
-        if let Some(value) = table.get("format") {
-            let name = self.string(value, FORMATS)?;
-            let look = text::Look::ALL.iter().find(|(known, _)| *known == name);
-            match (name, look) {
-                ("json", _) if pattern.is_some() => {
-                    return Err(
-                        self.mistake(value.span(), "JSON has no pattern; leave one of the two out".into())
-                    );
-                }
-                ("json", _) => sink.json = true,
-                ("pattern", _) if pattern.is_none() => {
-                    let text = "it needs a pattern: pattern = \"{time} {message}\"".into();
-                    return Err(self.mistake(value.span(), text));
-                }
-                ("pattern", _) => {}
-                (_, Some((_, look))) => sink.text = sink.text.clone().looking(*look),
-                (other, None) => {
-                    let text = format!("{other:?} is no format; valid are {FORMATS}");
-                    return Err(self.mistake(value.span(), text));
-                }
-            }
-        }
-        if let Some(value) = pattern {
-            let read = |text: &str| Pattern::parse(text).map_err(|error| error.to_string());
-            sink.text.pattern = Some(self.parsed(value, "a pattern such as \"{time} {message}\"", read)?);
-        }
-        if let Some(value) = table.get("colour") {
-            sink.text.colour = self.boolean(value)?;
-        }
-        if let Some(value) = table.get("location") {
-            sink.text.location = self.boolean(value)?;
-        }
-        if let Some(value) = table.get("process") {
-            sink.text.process = self.boolean(value)?;
-        }
-        if let Some(value) = table.get("long") {
-            sink.text.long = self.boolean(value)?;
-        }
-        if let Some(value) = table.get("time") {
-            let read = |text: &str| {
-                let found = TIMES.iter().find(|(name, _)| *name == text).map(|(_, style)| *style);
-                found.ok_or_else(|| {
-                    let valid = TIMES.map(|(name, _)| name).join(", ");
-                    format!("{text:?} is no form of time; valid are {valid}")
-                })
-            };
-            sink.text.time = self.parsed(value, "a form of time such as \"full\"", read)?;
-        }
-        if let Some(value) = table.get("digits") {
-            let number = value.get_ref().as_integer().and_then(|number| number.as_str().parse().ok());
-            sink.text.digits = number.filter(|digits| *digits <= 9).ok_or_else(|| {
-                self.mistake(value.span(), "expected the digits of a second's fraction, 0 to 9".into())
-            })?;
-        }
-        if let Some(value) = table.get("zone") {
-            sink.text.zone = self.parsed(value, "a time zone such as \"utc\"", time::named_zone)?;
-        }
-        Ok(())
     }
 
     fn filter(&self, table: &DeTable<'_>) -> Result<Filter, SettingsError> {
@@ -476,64 +332,4 @@ impl Reader<'_> {
         }
         Ok(())
     }
-
-    /// Each key must be one of these.
-    fn check_keys(&self, table: &DeTable<'_>, valid: &[&str], of: &str) -> Result<(), SettingsError> {
-        match table.keys().find(|key| !valid.contains(&key.get_ref().as_ref())) {
-            None => Ok(()),
-            Some(key) => {
-                let text = format!("{:?} is no key{of}; valid are {}", key.get_ref(), valid.join(", "));
-                Err(self.mistake(key.span(), text))
-            }
-        }
-    }
-
-    fn string<'v>(&self, value: &'v Value<'_>, expected: &str) -> Result<&'v str, SettingsError> {
-        let wrong = || self.mistake(value.span(), format!("expected {expected}, not {}", kind(value)));
-        value.get_ref().as_str().ok_or_else(wrong)
-    }
-
-    /// A string, or several.
-    fn strings<'v>(&self, value: Option<&'v Value<'_>>) -> Result<Vec<Cow<'v, str>>, SettingsError> {
-        let Some(value) = value else { return Ok(Vec::new()) };
-        let expected = "a pattern, or [\"several\", \"patterns\"]";
-        match value.get_ref().as_array() {
-            None => Ok(vec![Cow::Borrowed(self.string(value, expected)?)]),
-            Some(values) => {
-                values.iter().map(|value| self.string(value, expected).map(Cow::Borrowed)).collect()
-            }
-        }
-    }
-
-    fn parsed<T>(
-        &self,
-        value: &Value<'_>,
-        expected: &str,
-        read: impl FnOnce(&str) -> Result<T, String>,
-    ) -> Result<T, SettingsError> {
-        let text = self.string(value, expected)?;
-        read(text).map_err(|text| self.mistake(value.span(), text))
-    }
-
-    fn boolean(&self, value: &Value<'_>) -> Result<bool, SettingsError> {
-        let wrong = || self.mistake(value.span(), format!("expected true or false, not {}", kind(value)));
-        value.get_ref().as_bool().ok_or_else(wrong)
-    }
-
-    fn mistake(&self, span: Range<usize>, text: String) -> SettingsError {
-        SettingsError { source: self.source.to_owned(), line: self.line(span.start), text }
-    }
-
-    /// Of a byte, from 1.
-    fn line(&self, at: usize) -> usize {
-        self.text.get(..at).map_or(0, |before| before.matches('\n').count() + 1)
-    }
-}
-
-fn level(text: &str) -> Result<Level, String> {
-    text.parse().map_err(|_| format!("{text:?} is no level; valid are {LEVELS}"))
-}
-
-fn kind(value: &Value<'_>) -> &'static str {
-    value.get_ref().type_str()
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 pub use silverpoint_formats::system::syslog::{Facility, FacilityError};
 use silverpoint_formats::system::syslog::{Form, Options};
 
-use crate::target::Address;
+use crate::config::Address;
 
 /// Where the local receiver listens.
 const LOCAL: &str = "/dev/log";

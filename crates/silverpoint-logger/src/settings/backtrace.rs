@@ -3,9 +3,9 @@
 use silverpoint_wire::level::Level;
 use toml::de::DeTable;
 
-use super::{Reader, SettingsError, Value, kind, level};
-use crate::backtrace::Backtrace;
-use crate::config::Sink;
+use super::error::SettingsError;
+use super::reader::{Reader, Value, kind, level};
+use crate::config::{Backtrace, Sink};
 
 pub(super) const KEYS: &[&str] = &["records", "trigger"];
 /// Records that may be kept back; their bytes are bounded besides.

@@ -5,7 +5,9 @@ use std::path::Path;
 use toml::de::{DeTable, DeValue};
 
 use super::backtrace::KEYS as BACKTRACE_KEYS;
-use super::{FLUSH_KEYS, KEYS, Reader, SINK_KEYS, SettingsError, Value};
+use super::error::SettingsError;
+use super::keys::{FLUSH_KEYS, KEYS, SINK_KEYS};
+use super::reader::{Reader, Value};
 use crate::config::Config;
 
 /// Defaults of the keys at the top.

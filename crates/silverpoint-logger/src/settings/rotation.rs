@@ -1,12 +1,12 @@
 //! Rotation of files: `rotate-size = "64M"`, `rotate-at = "day"`, `keep = 5`, `compress = "gzip"`,
 //! `rotate-names = "date"`.
 
-use silverpoint_formats::time;
+use silverpoint_formats::{time, units};
 use toml::de::DeTable;
 
-use super::{Reader, SettingsError, units};
-use crate::config::{Sink, To};
-use crate::target::{Compression, Naming};
+use super::error::SettingsError;
+use super::reader::Reader;
+use crate::config::{Compression, Naming, Sink, To};
 
 /// Default number of old files.
 const KEEP: u32 = 5;

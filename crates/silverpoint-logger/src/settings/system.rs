@@ -3,7 +3,8 @@
 use silverpoint_formats::units;
 use toml::de::DeTable;
 
-use super::{Reader, SettingsError, Value};
+use super::error::SettingsError;
+use super::reader::{Reader, Value};
 use crate::config::Sink;
 use crate::syslog::Syslog;
 
@@ -113,8 +114,8 @@ impl Reader<'_> {
 
 #[cfg(test)]
 mod tests {
+    use crate::config::Address;
     use crate::config::{Config, To};
-    use crate::target::Address;
 
     fn only(text: &str) -> To {
         let mut config = Config::from_text(&format!("[[sink]]\n{text}"), "a.toml").unwrap();

@@ -1,5 +1,7 @@
 //! What is read of settings, and what is refused.
 
+use silverpoint_wire::level::Level;
+
 use super::*;
 
 #[test]

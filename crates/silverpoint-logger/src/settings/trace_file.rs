@@ -2,8 +2,9 @@
 
 use toml::de::DeTable;
 
+use super::error::SettingsError;
+use super::reader::{Reader, Value};
 use super::system::LINES;
-use super::{Reader, SettingsError, Value};
 use crate::config::Sink;
 
 impl Reader<'_> {

@@ -12,13 +12,9 @@ use silverpoint_formats::system::syslog::Form;
 use silverpoint_formats::text::{self, Look};
 use silverpoint_formats::time::{Boundary, TimeZone, local_zone};
 
-use super::{Reader, SettingsError, TIMES};
-use crate::config::{Config, FileSink, Sink, To};
+use super::look::TIMES;
+use crate::config::{Address, Compression, Config, FileSink, Naming, Sink, To};
 use crate::pace::Sync;
-use crate::target::{Address, Compression, Naming};
-
-/// Keys of a sink that only the spool uses: code can set them, a configuration file cannot.
-pub(super) const OWN_KEYS: &[&str] = &["process", "long"];
 
 impl Config {
     /// The sinks that have a cursor. `None` when one cannot be expressed: a path that is no text, a filter by
@@ -29,11 +25,6 @@ impl Config {
             out.push_str(&written(sink)?);
         }
         Some(out)
-    }
-
-    /// Reads the result of [`Config::written`].
-    pub(crate) fn from_written(text: &str, source: &str) -> Result<Self, SettingsError> {
-        Self::read(&Reader { text, source, has_own_keys: true })
     }
 }
 

@@ -5,14 +5,7 @@ use std::io::{self, Write};
 
 use flate2::write::GzEncoder;
 
-/// See the module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Compression {
-    /// Its level, 1 to 22.
-    Zstd(i32),
-    /// Its level, 1 to 9: for tools that support nothing else.
-    Gzip(u32),
-}
+use crate::config::Compression;
 
 /// The endings of compressed files, for all compressions.
 pub(super) const ENDINGS: [&str; 2] = ["zst", "gz"];

@@ -10,8 +10,7 @@ use rustix::fs::{FileType, fstat};
 use rustix::io::Errno;
 use silverpoint_formats::tracefile::{Event, Trace};
 
-use super::Target;
-use super::file::BUFFER_MAX;
+use super::interface::{BUFFER_MAX, Target};
 use super::lines::{BATCH, Lines};
 use crate::backtrace::Reached;
 use crate::config::Sink;

@@ -4,7 +4,7 @@ use std::io;
 
 use silverpoint_formats::tracefile::{Event, Follow, Trace};
 
-use super::Target;
+use super::interface::{BUFFER_MAX, Target};
 use super::lines::{BATCH, Lines};
 use super::logfile::LogFile;
 use crate::backtrace::{Reached, go_back};
@@ -16,9 +16,6 @@ use crate::spool::Spool;
 
 /// A file that is rotated by size gets at most this part of the size in one write.
 const ROTATED_PART: u64 = 8;
-
-/// Bytes that wait at most.
-pub(super) const BUFFER_MAX: usize = 16 << 20;
 
 /// Each record exactly once: see module `logfile`.
 pub(super) struct FileTarget {

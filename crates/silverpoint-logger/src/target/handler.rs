@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 
 use silverpoint_formats::tracefile::{Event, Trace};
 
-use super::Target;
+use super::interface::Target;
 use crate::backtrace::Reached;
 use crate::config::Handler;
 

@@ -5,14 +5,7 @@
 
 use std::cmp::Ordering;
 
-/// What distinguishes the old files of one log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Naming {
-    /// All are renamed when another one is added.
-    Numbers,
-    /// Each keeps its name.
-    Dates,
-}
+use crate::config::Naming;
 
 /// The distinguishing part of a name. The smallest is the newest: dates come before numbers, which exist when
 /// a log had another naming before.

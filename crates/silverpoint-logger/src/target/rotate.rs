@@ -17,27 +17,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::compression::{Compression, ENDINGS};
-use super::old_name::{Mark, Naming};
+use super::compression::ENDINGS;
+use super::old_name::Mark;
+use crate::config::{Compression, Keep, Naming};
 use crate::error::say;
 
 /// The ending of a file that is being compressed.
 const UNFINISHED: &str = "compressing";
 /// Read and compressed at once; between two such pieces the thread checks whether it is to end.
 const PIECE: usize = 256 << 10;
-
-/// How many old files stay, and how.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Keep {
-    /// This many files.
-    pub(crate) count: u32,
-    /// This many bytes on the disk, of all together; the newest always stays.
-    pub(crate) bytes: u64,
-    /// They are compressed.
-    pub(crate) compress: Option<Compression>,
-    /// How they are named.
-    pub(crate) naming: Naming,
-}
 
 /// The old files of one log.
 #[derive(Debug)]

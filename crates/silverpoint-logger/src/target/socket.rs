@@ -3,43 +3,22 @@
 //! A call waits at most [`PATIENCE`] for a receiver that is behind, and then reports it. The next call makes
 //! a broken connection again.
 
-use std::fmt;
 use std::io::{self, IoSlice, Write};
 use std::mem::MaybeUninit;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
 use std::os::fd::{AsFd, IntoRawFd};
 use std::os::unix::net::{UnixDatagram, UnixStream};
-use std::path::PathBuf;
 use std::time::Duration;
 
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, memfd_create};
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
+use crate::config::Address;
+
 /// Longest wait for room at the receiver, and for a connection.
 const PATIENCE: Duration = Duration::from_millis(100);
 const CONNECT_PATIENCE: Duration = Duration::from_secs(2);
-
-/// Where a server listens.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Address {
-    /// A socket in the file system: datagrams, or a stream if it is one.
-    Local(PathBuf),
-    /// `host:port`.
-    Udp(String),
-    /// `host:port`.
-    Tcp(String),
-}
-
-impl fmt::Display for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Local(path) => path.display().fmt(f),
-            Self::Udp(host) => write!(f, "udp://{host}"),
-            Self::Tcp(host) => write!(f, "tcp://{host}"),
-        }
-    }
-}
 
 /// A message that a datagram cannot hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

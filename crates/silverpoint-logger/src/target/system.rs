@@ -7,10 +7,10 @@ use std::path::Path;
 use silverpoint_formats::system::{journal, syslog};
 use silverpoint_formats::tracefile::{Event, Follow, Trace};
 
-use super::Target;
-use super::socket::{Address, Channel, TooLong};
+use super::interface::Target;
+use super::socket::{Channel, TooLong};
 use crate::backtrace::{Reached, go_back};
-use crate::config::JournaldSink;
+use crate::config::{Address, JournaldSink};
 use crate::cursor::{Cursor, Entry, Position};
 use crate::error::LoggerError;
 use crate::spool::Spool;

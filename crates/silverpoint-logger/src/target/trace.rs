@@ -21,7 +21,7 @@ use std::io;
 
 use silverpoint_formats::tracefile::{Event, Follow, Trace, What};
 
-use super::Target;
+use super::interface::{BUFFER_MAX, Target};
 use super::logfile::LogFile;
 use crate::backtrace::Reached;
 use crate::config::{FileSink, Sink, To};
@@ -33,10 +33,6 @@ use run::Run;
 
 /// Bytes that are written at once.
 const BATCH: usize = 1 << 20;
-/// A longer pad costs more than another block, in the file and in every reader's index.
-const PAD_MAX: u64 = 256;
-/// Largest block in bytes, except for a single record.
-const BLOCK: usize = 512 << 10;
 
 /// See the module.
 pub(super) struct TraceTarget {
@@ -52,7 +48,7 @@ pub(super) struct TraceTarget {
 
 fn limit(sink: &Sink, config: &FileSink) -> usize {
     let part = config.rotate_bytes.map_or(usize::MAX, |bytes| (bytes / 8) as usize);
-    sink.flush.map_or(BATCH, |flush| flush.bytes.clamp(1, super::file::BUFFER_MAX)).min(part)
+    sink.flush.map_or(BATCH, |flush| flush.bytes.clamp(1, BUFFER_MAX)).min(part)
 }
 
 impl TraceTarget {

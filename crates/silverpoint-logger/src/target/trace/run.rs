@@ -7,7 +7,10 @@ use silverpoint_wire::layout::block::LEVELS_CONTROL;
 use silverpoint_wire::layout::record::{CONTEXT, THREAD_NAME};
 use silverpoint_wire::layout::site_entry::FIRST_ID;
 
-use super::{BLOCK, PAD_MAX};
+/// A longer pad costs more than another block, in the file and in every reader's index.
+const PAD_MAX: u64 = 256;
+/// Largest block in bytes, except for a single record.
+const BLOCK: usize = 512 << 10;
 
 /// Records of one stream, with pads where others lay between them.
 pub(super) struct Run {

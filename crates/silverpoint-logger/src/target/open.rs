@@ -1,0 +1,26 @@
+//! Which destination a sink has.
+
+use silverpoint_formats::tracefile::Follow;
+
+use super::console::Console;
+use super::file::FileTarget;
+use super::interface::Target;
+use super::system::System;
+use super::trace::TraceTarget;
+use crate::config::{Sink, To};
+use crate::error::LoggerError;
+use crate::spool::Spool;
+
+/// Opens a sink's destination, and sets `follow` to where its last owner stopped.
+pub(crate) fn open(sink: Sink, spool: &Spool, follow: &mut Follow) -> Result<Box<dyn Target>, LoggerError> {
+    let (name, has_backtrace) = (sink.label(), sink.backtrace.is_some());
+    Ok(match &sink.to {
+        To::Stderr => Box::new(Console::stderr(&sink, follow.trace())),
+        To::Stdout => Box::new(Console::stdout(&sink, follow.trace())),
+        To::Handler(handler) => Box::new(handler.clone()),
+        To::Journald(config) => Box::new(System::journald(config, &name, has_backtrace, spool, follow)?),
+        To::Syslog(config) => Box::new(System::syslog(config, &name, has_backtrace, spool, follow)?),
+        To::File(config) if config.is_trace => Box::new(TraceTarget::open(&sink, config, spool, follow)?),
+        To::File(config) => Box::new(FileTarget::open(&sink, config, spool, follow)?),
+    })
+}
