@@ -4,6 +4,5 @@ KNOWN = {
     "crates/silverpoint/src/args.rs": 16,
     "crates/silverpoint-cli/src/convert.rs": 4,
     "crates/silverpoint-cli/src/replay/mod.rs": 4,
-    "crates/silverpoint-collect/src/drain.rs": 4,
     "crates/silverpoint-shm/src/owner/lane.rs": 16,
 }

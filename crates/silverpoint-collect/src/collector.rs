@@ -15,13 +15,15 @@ use silverpoint_wire::site::SiteDescription;
 
 use crate::config::{AttachMode, Backtrace, Config, Filter};
 use crate::discover::Watched;
-use crate::drain::{self, Looked};
+use crate::drain;
 use crate::error::{CollectError, SYNCING};
 use crate::keep::{self, Keep};
+use crate::look::Looked;
 use crate::pace::{Pace, Rest};
 use crate::session::Session;
 use crate::sink::{PassError, Sink};
 use crate::stats::{Message, Stats};
+use crate::store;
 use crate::takeover::take_over;
 use crate::trace::{Missing, Opened, TraceFile};
 
@@ -503,7 +505,7 @@ impl Collector {
         look_through(&mut self.looked_for, session)?;
         keep::finish(session, &mut self.sink)?;
         session.push_end(&mut self.sink)?;
-        self.sink.flush(session)?;
+        store::flush(session, &mut self.sink)?;
         self.sink.stats.sessions_ended += 1;
         if self.remove_dead {
             if let Some(root) = self.watched[session.root].root() {
@@ -603,7 +605,7 @@ impl Collector {
         }
         keep::finish(session, &mut self.sink)?;
         session.push_losses(&mut self.sink, true)?;
-        self.sink.flush(session)
+        store::flush(session, &mut self.sink)
     }
 
     /// Restores the session's bytes and wakes all waiters.

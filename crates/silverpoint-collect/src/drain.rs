@@ -10,20 +10,19 @@ use std::time::{Duration, Instant};
 use silverpoint_shm::observer::{Look, Slice};
 use silverpoint_wire::block::{BlockHeader, BlockKind, site_bit};
 use silverpoint_wire::compact::compact;
-use silverpoint_wire::layout::block::{COMPACT, LATE, LEVELS_CONTROL, RAW};
+use silverpoint_wire::layout::block::{COMPACT, LATE, RAW};
 use silverpoint_wire::layout::record::CONTEXT;
 use silverpoint_wire::layout::ring::RETIRED;
-use silverpoint_wire::layout::site_entry::FIRST_ID;
 use silverpoint_wire::record::RecordErrorKind;
-use silverpoint_wire::slice::{RingError, RingHeader, Summary, summarize};
+use silverpoint_wire::slice::{RingError, RingHeader};
 
 use crate::keep;
+use crate::look::{Active, Judged, Looked, READ, judge};
 use crate::session::Session;
 use crate::sink::{PassError, Sink};
 use crate::statement::Statement;
+use crate::store;
 
-/// Bytes that are read from a ring at a time at most. More than the longest record.
-pub(crate) const READ: usize = 512 << 10;
 /// Bytes of a block of records, but where one record is longer: damage costs the blocks that it touches.
 const BLOCK: usize = 64 << 10;
 /// A batch with so many bytes is stored.
@@ -39,30 +38,6 @@ const IDLE_LOOKS: usize = 1 << 10;
 const ALL_INTERVAL: Duration = Duration::from_secs(1);
 /// How often a contradiction must be seen before a ring is given up.
 const STRIKES: u8 = 3;
-
-/// What a look at a session found.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Looked {
-    /// Bytes of rings that were stored or given up.
-    pub(crate) bytes: u64,
-    /// How full the fullest ring was, in 256ths.
-    pub(crate) fullest: u32,
-    /// Something was seen that must be looked at again soon.
-    pub(crate) is_unsettled: bool,
-    /// The session is dead, and a look at every one of its rings since then has found nothing: nothing can come any more.
-    pub(crate) is_final: bool,
-}
-
-/// A ring with something to read.
-pub(crate) struct Active {
-    pub(crate) ring: usize,
-    pub(crate) header: RingHeader,
-    /// Through which it is stored.
-    expected: u64,
-    /// From which it can be read: later, when the producer has overwritten something.
-    pub(crate) from: u64,
-    pub(crate) to: u64,
-}
 
 /// Looks at all rings that may have changed, and stores what they hold.
 pub(crate) fn drain(session: &mut Session, sink: &mut Sink) -> Result<Looked, PassError> {
@@ -109,7 +84,7 @@ pub(crate) fn drain(session: &mut Session, sink: &mut Sink) -> Result<Looked, Pa
     if is_whole {
         session.push_watermark_if_due(sink, session.sweep.ticks);
     }
-    sink.flush(session)?;
+    store::flush(session, sink)?;
     if let Some(keep) = session.keep.as_mut().filter(|_| is_whole) {
         keep.is_writing = false;
     }
@@ -242,7 +217,7 @@ fn older_first(
         again.push(ring);
         // At most once a batch.
         if sink.releases.iter().any(|(slice, _)| slice.at == session.slices[ring].at) {
-            sink.flush(session)?;
+            store::flush(session, sink)?;
         }
         if let Some(seen) = active.iter().position(|seen| seen.ring == ring) {
             active.remove(seen);
@@ -297,13 +272,13 @@ fn read(
             push_gap(session, sink, stream, from, active.to);
             session.overwritten_bytes += active.to - from;
             looked.is_unsettled = true;
-            return sink.flush(session);
+            return store::flush(session, sink);
         };
         if oldest > from && session.onlooked_since.is_some() && session.observed.is_collected()? {
             // Not overwritten, as far as one can tell, but stored by somebody else.
             sink.batch.cancel(slot);
             session.is_taken = true;
-            return sink.flush(session);
+            return store::flush(session, sink);
         }
         if oldest > from {
             let lost = oldest - from;
@@ -311,7 +286,7 @@ fn read(
                 // All of it was overtaken: the next look begins where the producer has come to.
                 sink.batch.cancel(slot);
                 looked.is_unsettled = true;
-                return sink.flush(session);
+                return store::flush(session, sink);
             }
             sink.batch.drop_front(&mut slot, lost as usize);
             slot = sink
@@ -323,14 +298,14 @@ fn read(
             from = oldest;
         }
         let capacity = active.header.capacity;
-        let mut judged = judge(session, sink.batch.payload(&slot), from, capacity);
+        let mut judged = judge(&session.sites, sink.batch.payload(&slot), from, capacity);
         if let Some(RingError::Record(_, RecordErrorKind::Site(_))) = judged.error {
             // Registered since the table was last read, which the counters then say.
             session.counters = session.observed.counters()?;
             let (observed, counters) = (&session.observed, &session.counters);
             session.sites.load(observed, counters)?;
             slot = sink.batch.insert_before(slot, |batch| session.sites.push(batch, number));
-            judged = judge(session, sink.batch.payload(&slot), from, capacity);
+            judged = judge(&session.sites, sink.batch.payload(&slot), from, capacity);
             if session.sites.faults != session.said.1 {
                 session.said.1 = session.sites.faults;
                 let text = format!("{} sites have invalid descriptions", session.sites.faults);
@@ -381,32 +356,11 @@ fn read(
         from = end;
         // What follows in the ring comes into the same batch: its header was read once.
         if sink.batch.len() >= if from < active.to { READ } else { FLUSH } {
-            sink.flush(session)?;
+            store::flush(session, sink)?;
             sink.rotate_if_due();
         }
     }
     Ok(())
-}
-
-/// A judged copy.
-pub(crate) struct Judged {
-    pub(crate) summary: Summary,
-    pub(crate) error: Option<RingError>,
-    pub(crate) levels: u32,
-}
-
-pub(crate) fn judge(session: &Session, payload: &[u8], position: u64, capacity: u32) -> Judged {
-    let mut levels = 0u32;
-    let sites = &session.sites;
-    let (summary, error) = summarize(payload, position, capacity, |id| {
-        let bit = sites.level_bit(id);
-        levels |= u32::from(bit);
-        bit != 0 || id < FIRST_ID
-    });
-    if summary.control {
-        levels |= LEVELS_CONTROL;
-    }
-    Judged { summary, error, levels }
 }
 
 /// Completes the block of a judged copy.

@@ -4,7 +4,8 @@
 //! ```text
 //!  collector   discovers sessions, passes over them, sleeps          config, error, stats   what is asked for, what went wrong, what was done
 //!  session     what the collector knows of one session               takeover               what a dead collector had stored
-//!  drain       one ring's bytes: copy, judge, into the batch         sink                   intent, write, release: in this order
+//!  ring, look  what it knows of one ring, and what a look finds      sink                   the trace file, and what comes next
+//!  drain       one ring's bytes: copy, judge, into the batch         store                  intent, write, release: in this order
 //!  trace       the file: blocks, appending, rotation, quota          recover, sweep         sessions that nobody collected
 //!  onlooker    copies without collecting                             keep                   leaves records in rings until a bad one comes
 //!  pace        how long to sleep                                     prepare                pages for threads to come
@@ -27,15 +28,18 @@ mod drain;
 mod error;
 pub mod fault;
 mod keep;
+mod look;
 mod onlooker;
 mod pace;
 mod prepare;
 mod recover;
+mod ring;
 mod session;
 mod sink;
 mod sites;
 mod statement;
 mod stats;
+mod store;
 mod sweep;
 mod takeover;
 mod trace;

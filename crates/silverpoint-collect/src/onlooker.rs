@@ -15,6 +15,7 @@ use crate::error::CollectError;
 use crate::session::Session;
 use crate::sink::{PassError, Sink};
 use crate::stats::Message;
+use crate::store;
 use crate::trace::{Opened, TraceFile};
 
 /// Copies from sessions into a trace file of its own. Used by one thread.
@@ -146,6 +147,6 @@ fn look(looked: &mut Looked, sink: &mut Sink) -> Result<Option<Left>, PassError>
         session.push_losses(sink, true)?;
         session.push_watermark(sink, u64::MAX);
     }
-    sink.flush(session)?;
+    store::flush(session, sink)?;
     Ok(Some(if is_collected { Left::Collected } else { Left::Ended }))
 }

@@ -12,6 +12,7 @@ use crate::error::{CollectError, SYNCING};
 use crate::session::Session;
 use crate::sink::{PassError, Sink};
 use crate::stats::Message;
+use crate::store;
 use crate::takeover::take_over;
 use crate::trace::{Opened, TraceFile, is_or_was_part};
 
@@ -153,7 +154,7 @@ fn store(session: &mut Session, sink: &mut Sink) -> Result<(), PassError> {
     // Also of a session that never recorded: that it was there is worth a line.
     session.declare(sink)?;
     session.push_end(sink)?;
-    sink.flush(session)
+    store::flush(session, sink)
 }
 
 fn account(session: &Session) -> Account {

@@ -12,11 +12,11 @@ use silverpoint_wire::repetition::Repetition;
 use silverpoint_wire::slice::RingHeader;
 
 use crate::config::Encoding;
-use crate::keep::{Keep, Kept};
+use crate::keep::Keep;
 use crate::prepare::Prepared;
+use crate::ring::{RingState, Sweep};
 use crate::sink::Sink;
 use crate::sites::SiteBook;
-use crate::statement::Statement;
 use crate::trace::Batch;
 
 /// A watermark lies so far in the past: a thread may be put aside between reading the clock and committing. What is later still is marked *late*.
@@ -28,59 +28,9 @@ const ANCHOR_INTERVAL: Duration = Duration::from_secs(1);
 /// Streams, positions or losses in one block.
 const ENTRIES: usize = 4096;
 
-/// One ring, as far as the collector remembers it.
-#[derive(Debug, Default)]
-pub(crate) struct RingState {
-    /// The stream that is in it; `stream.stream` 0: none yet.
-    pub(crate) stream: StreamInfo,
-    /// Whether the file describes the stream.
-    pub(crate) is_declared: bool,
-    /// Retired, drained and reported: nothing can change before another stream begins.
-    pub(crate) is_quiet: bool,
-    /// Its contents contradict the rules: passed over from `consumed` on.
-    pub(crate) is_broken: bool,
-    /// How often in a row the same contradiction was seen.
-    pub(crate) strikes: u8,
-    /// Position through which it is stored, or in the batch.
-    pub(crate) stored: u64,
-    /// Losses or stalls are not as the file has them.
-    pub(crate) has_news: bool,
-    /// The greatest totals that were seen: the file's never fall.
-    pub(crate) losses: [u64; CAUSES],
-    pub(crate) stalls: u64,
-    stall_ns: u64,
-    /// They stand in an earlier part or segment only.
-    retell: bool,
-    /// What it has was left to a later pass, because the stream before was not known yet.
-    pub(crate) has_waited: bool,
-    /// It was looked at before its turn in this pass, for the sake of another.
-    pub(crate) is_ahead: bool,
-    /// Which fields its records have from `stored` on; `None`: none, or that is not known.
-    pub(crate) statement: Option<Statement>,
-    /// What of it is kept back.
-    pub(crate) kept: Kept,
-}
-
 /// The greater of each.
 fn greatest(seen: &[u64; CAUSES], known: &[u64; CAUSES]) -> [u64; CAUSES] {
     std::array::from_fn(|cause| seen[cause].max(known[cause]))
-}
-
-/// A look at all rings; with very many it takes several passes, so that other sessions have their turn.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Sweep {
-    /// The ring to go on with; 0: the next sweep has not begun.
-    pub(crate) next: usize,
-    /// Quiet rings are looked at too.
-    pub(crate) all: bool,
-    /// So they shall be in the next sweep.
-    pub(crate) all_wanted: bool,
-    /// It has found something.
-    pub(crate) has_found: bool,
-    /// When it began, in the session's clock.
-    pub(crate) ticks: Option<u64>,
-    /// When the last one that looked at quiet rings began.
-    pub(crate) all_at: Option<Instant>,
 }
 
 /// A session that this collector has.
@@ -404,6 +354,11 @@ impl Session {
         self.push_watermark(sink, ticks);
     }
 
+    /// The earliest time of what is kept back; a watermark must not lie beyond it.
+    fn kept_since(&self) -> u64 {
+        self.rings.iter().filter_map(|ring| ring.kept.first_ticks()).min().unwrap_or(u64::MAX)
+    }
+
     pub(crate) fn push_watermark(&mut self, sink: &mut Sink, ticks: u64) {
         if ticks > self.watermark {
             self.watermark = ticks;
@@ -506,8 +461,10 @@ impl Session {
             }
             self.owners.remove(&before);
             self.owners.insert(now, at);
-            self.is_gone(ring);
-            self.rings[ring] = RingState::default();
+            let mut gone = std::mem::take(&mut self.rings[ring]);
+            if let Some(keep) = &mut self.keep {
+                keep.is_gone(&mut gone.kept, self.slices[ring].size.into(), gone.stream, gone.stored);
+            }
         }
         let state = &mut self.rings[ring];
         state.stream = StreamInfo {
@@ -532,7 +489,9 @@ impl Session {
         state.has_news = state.retell || is_more;
         if let Some(stored) = self.stored_before.as_ref().filter(|_| before != now) {
             let known = stored.get(&now).copied().unwrap_or(0).max(header.base);
-            self.has_forgotten_since(ring, known);
+            if known < state.stored {
+                state.kept.has_forgotten_since(known);
+            }
         }
         Ok(())
     }
@@ -556,7 +515,9 @@ impl Session {
             ring.stored = 0;
         }
         self.tell_losses_again();
-        self.look_through_again();
+        if let Some(keep) = &mut self.keep {
+            keep.look_through_again(self.rings.iter_mut().map(|ring| &mut ring.kept));
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Storing: intent, write, release. In this order, always.
+//! The trace file, and what is about to be written to it.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -7,8 +7,6 @@ use silverpoint_shm::observer::{ObserveError, SessionName, Slice};
 use silverpoint_wire::block::BlockKind;
 use silverpoint_wire::compression::Compressor;
 
-use crate::fault;
-use crate::session::Session;
 use crate::stats::{Messages, Stats};
 use crate::trace::{Batch, TraceFile};
 
@@ -82,72 +80,11 @@ impl Sink {
         }
     }
 
-    /// Stores the batch and releases what it holds. After an error the batch is empty, and nothing was released.
-    pub(crate) fn flush(&mut self, session: &mut Session) -> Result<(), PassError> {
-        let result = self.store(session).and_then(|()| self.release(session));
-        if result.is_ok() {
-            session.is_told();
-        }
-        self.clear();
-        result
-    }
-
     /// Forgets what was about to be written.
     pub(crate) fn clear(&mut self) {
         self.batch.restart(self.trace.next_sequence());
         self.releases.clear();
         self.told.clear();
-    }
-
-    fn store(&mut self, session: &mut Session) -> Result<(), PassError> {
-        if self.batch.is_empty() {
-            return Ok(());
-        }
-        if !self.releases.is_empty() {
-            fault::point("before-intent");
-            session.write_intent(&self.trace.intent())?;
-            fault::point("after-intent");
-        }
-        if let Err(error) = self.trace.append(&self.batch) {
-            self.stats.write_errors += 1;
-            return Err(PassError::Sink(error));
-        }
-        let (records, ring_bytes) = self.batch.contents();
-        self.stats.batches += 1;
-        self.stats.file_bytes += self.batch.len() as u64;
-        self.stats.records += records;
-        self.stats.ring_bytes += ring_bytes;
-        session.records += records;
-        session.repetition.add_all(self.batch.kinds());
-        if records > 0 {
-            self.records_at = Some(Instant::now());
-        }
-        if !self.releases.is_empty() {
-            fault::point("after-write");
-        }
-        Ok(())
-    }
-
-    fn release(&mut self, session: &mut Session) -> Result<(), PassError> {
-        for (n, (slice, position)) in self.releases.iter().enumerate() {
-            if n > 0 {
-                fault::point("mid-release");
-            }
-            if session.keeps {
-                continue;
-            }
-            session.observed.set_consumed(*slice, *position)?;
-            if session.observed.wake(*slice)? {
-                self.stats.wakes += 1;
-            }
-        }
-        for (slice, sum) in &self.told {
-            session.observed.set_told(*slice, *sum)?;
-        }
-        if !self.releases.is_empty() {
-            fault::point("after-release");
-        }
-        Ok(())
     }
 
     /// Begins a new part between two batches, so that an intent and its batch never belong to different files. Where that fails, the current part goes on.

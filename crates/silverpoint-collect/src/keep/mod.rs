@@ -15,27 +15,28 @@
 //! leaves them to the collector, which then writes them. A collector that is killed leaves them to the next
 //! one. What both leave is found by a recovery. Only the dead collector knew how much was forgotten.
 
-use std::collections::VecDeque;
-use std::time::{Duration, Instant};
+mod kept;
+
+use std::time::Instant;
 
 use silverpoint_shm::observer::{ObserveError, Slice};
-use silverpoint_wire::block::{BlockKind, Forgotten, GapInfo, StreamInfo, site_bit};
+use silverpoint_wire::block::{BlockKind, Forgotten, GapInfo, site_bit};
 use silverpoint_wire::layout::record::CONTEXT;
 use silverpoint_wire::layout::ring::RETIRED;
-use silverpoint_wire::level::Level;
 use silverpoint_wire::record::RecordErrorKind;
 use silverpoint_wire::slice::{RingError, RingHeader, left_to_others};
 
-use crate::drain::{Active, Looked, READ, judge};
+use crate::look::{Active, Looked, READ, judge};
 use crate::session::Session;
 use crate::sink::{PassError, Sink};
 use crate::statement::Statement;
+pub use kept::Backtrace;
+pub(crate) use kept::{Keep, Kept};
+use kept::{Piece, Untold};
 
 /// What is forgotten at a time: an eighth of a ring, between these.
 const LEAST_PIECE: u64 = 256;
 const LARGEST_PIECE: u64 = 16 << 10;
-/// What comes within this time of the last piece belongs to it, as far as it has room.
-const MERGE: Duration = Duration::from_millis(250);
 /// Of a ring's room, in eighths: what is kept back while its thread uses it. The rest is the thread's, so that it waits for nobody; less than half, so that a
 /// thread that dropped records begins again.
 const KEPT_EIGHTHS: u64 = 3;
@@ -45,109 +46,6 @@ const GROWING_EIGHTHS: u64 = 6;
 const GONE_MAX: usize = 1024;
 /// The part of the memory that a session may use, which rings that keep something back may take.
 const RINGS_SHARE: u64 = 4;
-
-/// Keeping records back: they stay in the programs' rings. They are stored when one of them is bad, on
-/// request ([`crate::Collector::write_kept_back`]), and when their program dies without a clean end. Then the
-/// next ones are kept back again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Backtrace {
-    /// So many bytes of each process, the latest. Rings bound it too: three eighths of the largest.
-    pub bytes: u64,
-    /// All processes' records are stored when one of this level or above comes; `None`: not for the sake of a record.
-    pub trigger: Option<Level>,
-}
-
-/// What a session keeps back, and whether it is being written.
-#[derive(Debug)]
-pub(crate) struct Keep {
-    limits: Backtrace,
-    trigger_bits: u32,
-    /// What may be forgotten next, over all rings: each names a piece, if it is still there.
-    order: VecDeque<(u64, u64)>,
-    next_piece: u64,
-    bytes: u64,
-    pieces: usize,
-    /// Bytes of all slices with pieces whose threads are gone: nobody else gets them meanwhile. Those of living threads are taken anyway.
-    occupied: u64,
-    buffer: Vec<u8>,
-    /// Streams that are gone, of which the file does not say yet what was forgotten; up to where.
-    gone: Vec<(StreamInfo, Untold, u64)>,
-    /// What the batch tells: of rings, and of streams that are gone.
-    told: Vec<(usize, Untold)>,
-    told_gone: Vec<(StreamInfo, Untold, u64)>,
-    /// For a whole sweep everything is stored.
-    pub(crate) is_writing: bool,
-    /// A bad record was seen.
-    pub(crate) is_triggered: bool,
-}
-
-/// Of one ring.
-#[derive(Debug, Default)]
-pub(crate) struct Kept {
-    /// Up to where it was looked through.
-    scanned: u64,
-    pieces: VecDeque<Piece>,
-    bytes: u64,
-    /// What was forgotten and is not in the file.
-    untold: Option<Untold>,
-    /// Its thread is gone, as far as was seen: its slice counts as occupied while something is kept back in it.
-    is_retired: bool,
-}
-
-#[derive(Debug)]
-struct Piece {
-    number: u64,
-    begin: u64,
-    end: u64,
-    records: u64,
-    first_ticks: u64,
-    born: Instant,
-    /// The last statement of fields in it.
-    statement: Option<Option<Statement>>,
-}
-
-/// A stretch that was forgotten: from here to where the ring is stored.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Untold {
-    begin: u64,
-    records: u64,
-    has_more: bool,
-    /// Fields were stated in it.
-    has_statement: bool,
-}
-
-impl Keep {
-    pub(crate) fn new(limits: Backtrace) -> Self {
-        let least = limits.trigger.map_or(6, |level| level as u32);
-        Self {
-            limits,
-            trigger_bits: (least..6).fold(0, |bits, level| bits | 1 << level),
-            order: VecDeque::new(),
-            next_piece: 1,
-            bytes: 0,
-            pieces: 0,
-            occupied: 0,
-            buffer: Vec::new(),
-            gone: Vec::new(),
-            told: Vec::new(),
-            told_gone: Vec::new(),
-            is_writing: false,
-            is_triggered: false,
-        }
-    }
-}
-
-impl Kept {
-    /// Up to where nothing is new; 0: nothing was looked through.
-    pub(crate) fn scanned(&self) -> u64 {
-        self.scanned
-    }
-
-    /// Up to where the file has it or says that it was forgotten; `stored`: up to where the ring is released.
-    pub(crate) fn told_to(&self, stored: u64) -> u64 {
-        self.untold.map_or(stored, |untold| untold.begin)
-    }
-}
 
 impl Session {
     /// From the next pass on everything is stored, until all rings have had their turn.
@@ -162,14 +60,6 @@ impl Session {
         self.keep.as_ref().is_some_and(|keep| !keep.is_writing)
     }
 
-    /// The earliest time of what is kept back; a watermark must not lie beyond it.
-    pub(crate) fn kept_since(&self) -> u64 {
-        // (A piece may be of padding alone.)
-        let first =
-            |kept: &Kept| kept.pieces.iter().map(|piece| piece.first_ticks).find(|ticks| *ticks != u64::MAX);
-        self.rings.iter().filter_map(|ring| first(&ring.kept)).min().unwrap_or(u64::MAX)
-    }
-
     /// A ring was looked at: whether its thread is gone.
     pub(crate) fn is_retired(&mut self, ring: usize, is_retired: bool) {
         let (Some(keep), kept) = (&mut self.keep, &mut self.rings[ring].kept) else { return };
@@ -178,52 +68,6 @@ impl Session {
             keep.occupied = if is_retired { keep.occupied + size } else { keep.occupied - size };
         }
         kept.is_retired = is_retired;
-    }
-
-    /// A new stream was found. The file has everything up to `known`, and the stream is released beyond that:
-    /// a dead collector had forgotten the rest.
-    pub(crate) fn has_forgotten_since(&mut self, ring: usize, known: u64) {
-        let state = &mut self.rings[ring];
-        if known < state.stored {
-            let untold = Untold { begin: known, records: 0, has_more: true, has_statement: true };
-            state.kept.untold = Some(untold);
-        }
-    }
-
-    /// Another stream is about to be known in this ring's place.
-    pub(crate) fn is_gone(&mut self, ring: usize) {
-        let (Some(keep), state) = (&mut self.keep, &mut self.rings[ring]) else { return };
-        // Only of what was overwritten by somebody who thought that nobody collects.
-        while keep.take(&mut state.kept, self.slices[ring].size.into()).is_some() {}
-        if let Some(untold) = state.kept.untold.take() {
-            keep.gone.push((state.stream, untold, state.stored));
-        }
-    }
-
-    /// The batch is in the file.
-    pub(crate) fn is_told(&mut self) {
-        if let Some(keep) = &mut self.keep {
-            keep.told.clear();
-            keep.told_gone.clear();
-        }
-    }
-
-    /// After a write that failed: what the batch reported is not reported, and its records are examined
-    /// again.
-    pub(crate) fn look_through_again(&mut self) {
-        let Some(keep) = &mut self.keep else { return };
-        for ring in &mut self.rings {
-            (ring.kept.scanned, ring.kept.bytes) = (0, 0);
-            ring.kept.pieces.clear();
-        }
-        keep.order.clear();
-        (keep.bytes, keep.pieces, keep.occupied) = (0, 0, 0);
-        for (ring, untold) in keep.told.drain(..) {
-            if let Some(state) = self.rings.get_mut(ring) {
-                state.kept.untold = Some(untold);
-            }
-        }
-        keep.gone.append(&mut keep.told_gone);
     }
 }
 
@@ -271,13 +115,13 @@ fn new_pieces(
                 return Ok(());
             }
         }
-        let mut judged = judge(session, buffer, from, capacity);
+        let mut judged = judge(&session.sites, buffer, from, capacity);
         if let Some(RingError::Record(_, RecordErrorKind::Site(_))) = judged.error {
             // Registered since the table was last read.
             session.counters = session.observed.counters()?;
             let (observed, counters) = (&session.observed, &session.counters);
             session.sites.load(observed, counters)?;
-            judged = judge(session, buffer, from, capacity);
+            judged = judge(&session.sites, buffer, from, capacity);
         }
         let is_cut = from + (len as u64) < active.to
             && matches!(
@@ -324,48 +168,6 @@ fn new_pieces(
         from = end;
     }
     Ok(())
-}
-
-impl Keep {
-    fn add(&mut self, kept: &mut Kept, at: u64, slice: u64, new: Piece, most: u64) {
-        let bytes = new.end - new.begin;
-        self.bytes += bytes;
-        kept.bytes += bytes;
-        let is_retired = kept.is_retired;
-        match kept.pieces.back_mut() {
-            Some(last)
-                if last.end == new.begin && new.end - last.begin <= most && last.born.elapsed() < MERGE =>
-            {
-                last.end = new.end;
-                last.records += new.records;
-                last.first_ticks = last.first_ticks.min(new.first_ticks);
-                if new.statement.is_some() {
-                    last.statement = new.statement;
-                }
-            }
-            last => {
-                if last.is_none() && is_retired {
-                    self.occupied += slice;
-                }
-                self.order.push_back((at, new.number));
-                kept.pieces.push_back(new);
-                self.next_piece += 1;
-                self.pieces += 1;
-            }
-        }
-    }
-
-    /// Takes the oldest piece of a ring.
-    fn take(&mut self, kept: &mut Kept, slice: u64) -> Option<Piece> {
-        let piece = kept.pieces.pop_front()?;
-        kept.bytes -= piece.end - piece.begin;
-        self.bytes -= piece.end - piece.begin;
-        self.pieces -= 1;
-        if kept.pieces.is_empty() && kept.is_retired {
-            self.occupied -= slice;
-        }
-        Some(piece)
-    }
 }
 
 /// Forgets the oldest piece of a ring, which the caller then releases.
@@ -518,13 +320,6 @@ fn tell(session: &mut Session, sink: &mut Sink, ring: usize) {
             push_gap(sink, number, stream, (statement.end(), end), rest);
         }
         _ => push_gap(sink, number, stream, (untold.begin, end), untold.forgotten()),
-    }
-}
-
-impl Untold {
-    fn forgotten(&self) -> Forgotten {
-        let &Self { records, has_more, has_statement, .. } = self;
-        Forgotten { records, has_more, keeps_fields: !has_statement }
     }
 }
 
