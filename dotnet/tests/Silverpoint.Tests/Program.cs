@@ -28,7 +28,7 @@ static class Program
             if (arguments.Length > 1 && !name.Contains(arguments[1])) continue;
             try
             {
-                test.Invoke(null, null);
+                Durations.Measure(name, () => test.Invoke(null, null));
                 ++passed;
                 Console.WriteLine("ok " + name);
             }
@@ -43,6 +43,7 @@ static class Program
                 Console.WriteLine("FAILED " + name + ": " + error.InnerException);
             }
         }
+        Console.WriteLine(Durations.Slowest());
         Console.WriteLine(passed + " passed, " + failed + " failed, " + skipped + " skipped");
         return failed == 0 ? 0 : 1;
     }
