@@ -68,7 +68,9 @@ static class Compile
         }
 
         string output = Path.Combine(line.OutputDirectory, line.OutputFileName);
-        dynamic options = line.CompilationOptions;
+        // It applies -pathmap: without it the symbols and the records of a program name folders of this machine.
+        dynamic resolver = Activator.CreateInstance(code.GetType("Microsoft.CodeAnalysis.SourceFileResolver", true), (object)line.SourcePaths, (object)line.BaseDirectory, (object)line.PathMap);
+        dynamic options = line.CompilationOptions.WithSourceReferenceResolver(resolver);
         dynamic compilation = Call(csharp.GetType("Microsoft.CodeAnalysis.CSharp.CSharpCompilation", true), "Create",
                                    Path.GetFileNameWithoutExtension(output), trees, references, options);
         using (var program = new MemoryStream())

@@ -97,9 +97,9 @@ def build(places):
     build_native(places)
     by_path = {project.path: project for project in found}
     compiled = []
-    # Users of the package come last: it is made of the others.
+    # Users of packages come last: these are made of the others.
     for uses_package in (False, True):
-        some = [project for project in found if project.uses_package == uses_package]
+        some = [project for project in found if bool(project.own_packages) == uses_package]
         if uses_package and some:
             pack(places, found)
         names = described.compile_all(some, by_path, places, runner)
@@ -114,22 +114,29 @@ def build(places):
 
 
 def pack(places, found):
-    """The package of what is built, for this machine and for AArch64 if there is a cross compiler. Unpacks it, too."""
-    own = next(project for project in found if project.name == described.OWN)
-    if own.values["Version"] != package.version(TOP):
-        raise Failed(f"dotnet/Directory.Build.props has version {own.values['Version']}, Cargo.toml {package.version(TOP)}")
+    """The packages of what is built. Unpacks them, too. Native libraries are for this machine, and for AArch64 if there is a cross compiler."""
     machine = {"x86_64": "linux-x64", "aarch64": "linux-arm64"}.get(os.uname().machine)
     if machine is None:
         raise Failed(f"there is no package for {os.uname().machine}")
-    natives = {machine: places.native}
+    natives = {machine: build_native(places)}
     if machine != "linux-arm64" and shutil.which("aarch64-linux-gnu-g++"):
         natives["linux-arm64"] = build_native(places, "aarch64-linux-gnu-", places.folder / "native/arm64/libsilverpoint_net.so")
-    path = package.write(TOP, places.folder / "packages", places.out(own) / f"{own.name}.dll", natives)
-    if not places.unpacked.exists() or newest([path]) > newest([places.unpacked]):
-        shutil.rmtree(places.unpacked, ignore_errors=True)
-        package.unpack(path, places.unpacked)
-        os.utime(places.unpacked)
-    return path
+    by_path = {project.path: project for project in found}
+    written = []
+    for project in [one for one in found if one.yes("IsPackable")]:
+        if project.values["Version"] != package.version(TOP):
+            raise Failed(f"dotnet/Directory.Build.props has version {project.values['Version']}, Cargo.toml {package.version(TOP)}")
+        needs = described.dependencies(project, by_path)
+        path = package.write(TOP, places.packages, project, needs, places.out(project), natives if project.name == package.ROOT else {})
+        folder = places.unpacked(project.name)
+        if not folder.exists() or newest([path]) > newest([folder]):
+            shutil.rmtree(folder, ignore_errors=True)
+            package.unpack(path, folder)
+            os.utime(folder)
+        written.append(path)
+    for other in set(places.packages.iterdir()) - set(written):
+        other.unlink()
+    return written
 
 
 def complete(places, project, by_path):
@@ -146,11 +153,12 @@ def complete(places, project, by_path):
     for other in needed:
         put(places.out(other) / f"{other.name}.dll")
         put(places.out(other) / f"{other.name}.pdb")
-    if needed or project.uses_package:
+    if needed or project.own_packages:
         put(places.native)
     for one in [project, *needed]:
         for name in one.packages:
-            for file in described.package_folder(one, name, places).glob("*.dll"):
+            folder = described.package_folder(one, name, places)
+            for file in folder.glob("*.dll") if folder not in places.frameworks() else []:
                 put(file)
     for source in sorted(project.folder.glob("native/*.cpp")):
         put(build_part(places, source))
@@ -164,7 +172,7 @@ def words_of(places, runtime, project):
     """The words that run a program on a runtime."""
     folder = places.out(project)
     if runtime == at.EMULATED:
-        library = places.unpacked / "runtimes/linux-arm64/native" / places.native.name
+        library = places.unpacked(package.ROOT) / "runtimes/linux-arm64/native" / places.native.name
         if not library.exists():
             raise at.Unavailable("Mono on AArch64: the package has no library for it, without a cross compiler (Debian: g++-aarch64-linux-gnu)")
         copy = places.folder / "run" / runtime / project.name
@@ -172,29 +180,31 @@ def words_of(places, runtime, project):
         shutil.copytree(folder, copy)
         shutil.copy2(library, copy)
         return at.emulated(places, copy, project.name)
-    if project.uses_package and runtime in ("core31", "net8"):
+    if project.own_packages and runtime in ("core31", "net8"):
         folder = portable(places, runtime, project)
     return at.command(places, runtime, folder, project.name)
 
 
 def portable(places, runtime, project):
-    """A user of the package as `dotnet build` of an SDK leaves it: native libraries are below runtimes/, and a file says which belongs to which machine."""
+    """A user of packages as `dotnet build` of an SDK leaves it: native libraries are below runtimes/, and a file says which belongs to which machine."""
     folder = places.folder / "run" / runtime / project.name
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(places.unpacked / "runtimes", folder / "runtimes")
+    folder.mkdir(parents=True)
     shutil.copy2(places.out(project) / f"{project.name}.dll", folder)
-    assembly = f"lib/netstandard2.0/{described.OWN}.dll"
-    shutil.copy2(places.unpacked / assembly, folder)
-    native = {str(file.relative_to(folder)): {"rid": file.parts[-3], "assetType": "native", "fileVersion": "0.0.0.0"} for file in folder.glob("runtimes/*/native/*")}
-    number, target = package.version(TOP), ".NETCoreApp,Version=v3.1"
-    program, used = f"{project.name}/1.0.0", f"{described.OWN}/{number}"
+    number, target, program = package.version(TOP), ".NETCoreApp,Version=v3.1", f"{project.name}/1.0.0"
     library = {"serviceable": False, "sha512": ""}
-    (folder / f"{project.name}.deps.json").write_text(json.dumps({
-        "runtimeTarget": {"name": target, "signature": ""},
-        "targets": {target: {program: {"dependencies": {described.OWN: number}, "runtime": {f"{project.name}.dll": {}}},
-                             used: {"runtime": {assembly: {}}, "runtimeTargets": native}}},
-        "libraries": {program: {"type": "project", **library}, used: {"type": "package", "path": used.lower(), **library}},
-    }))
+    targets = {program: {"dependencies": dict.fromkeys(project.own_packages, number), "runtime": {f"{project.name}.dll": {}}}}
+    libraries = {program: {"type": "project", **library}}
+    for name in project.own_packages:
+        unpacked, assembly = places.unpacked(name), f"lib/netstandard2.0/{name}.dll"
+        shutil.copy2(unpacked / assembly, folder)
+        targets[f"{name}/{number}"] = {"runtime": {assembly: {}}}
+        libraries[f"{name}/{number}"] = {"type": "package", "path": f"{name}/{number}".lower(), **library}
+        if (unpacked / "runtimes").exists():
+            shutil.copytree(unpacked / "runtimes", folder / "runtimes")
+            native = {str(file.relative_to(folder)): {"rid": file.parts[-3], "assetType": "native", "fileVersion": "0.0.0.0"} for file in folder.glob("runtimes/*/native/*")}
+            targets[f"{name}/{number}"]["runtimeTargets"] = native
+    (folder / f"{project.name}.deps.json").write_text(json.dumps({"runtimeTarget": {"name": target, "signature": ""}, "targets": {target: targets}, "libraries": libraries}))
     return folder
 
 
@@ -214,8 +224,8 @@ def environment(places, silverpoint, runtime, words, scratch):
         "TMPDIR": scratch,
         # The source tree, the program `silverpoint`, the runtime's name, and the words that run this program again.
         "SILVERPOINT_TOP": str(TOP), "SILVERPOINT_PROGRAM": str(silverpoint), "SILVERPOINT_RUNTIME": runtime, "SILVERPOINT_AGAIN": " ".join(words),
-        # The package, and its folder as NuGet unpacks it.
-        "SILVERPOINT_PACKAGE": str(places.folder / "packages" / f"{described.OWN}.{package.version(TOP)}.nupkg"), "SILVERPOINT_UNPACKED": str(places.unpacked),
+        # The folder of the packages, and that of what NuGet unpacks of each.
+        "SILVERPOINT_PACKAGES": str(places.packages), "SILVERPOINT_UNPACKED": str(places.unpacked("")),
     }
     if runtime == "mono":
         added["MONO_PATH"] = str(places.folder / "mono/4.5/Facades")
@@ -293,7 +303,7 @@ def test(places, names):
             for runtime in {"net10.0": ["net10"], "net8.0": ["net8", "net10"]}.get(project.values["TargetFramework"], runtimes):
                 if runtime in runtimes:
                     begun.append((project, runtime, pool.submit(run_program, places, silverpoint, runtime, project)))
-            if project.uses_package and os.uname().machine == "x86_64" and (at.EMULATED in names or not set(names) & set(at.TITLES)):
+            if project.own_packages and project.values["TargetFramework"] == "net48" and os.uname().machine == "x86_64" and (at.EMULATED in names or not set(names) & set(at.TITLES)):
                 begun.append((project, at.EMULATED, pool.submit(run_program, places, silverpoint, at.EMULATED, project)))
         for project, runtime, job in begun:
             output, numbers = job.result()
@@ -325,7 +335,8 @@ def main(words, usage):
             return 0
         if verb == "pack" and not rest:
             with alone(places):
-                print(f"dotnet: {pack(places, build(places))}")
+                for path in pack(places, build(places)):
+                    print(f"dotnet: {path}")
             return 0
         if verb == "run" and len(rest) >= 2 and rest[0] in at.TITLES:
             with alone(places):

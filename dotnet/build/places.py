@@ -32,12 +32,21 @@ class Places:
         return self.folder / "native/libsilverpoint_net.so"
 
     @property
-    def unpacked(self):
-        """The package as NuGet unpacks it."""
-        return self.folder / "unpacked"
+    def packages(self):
+        """The packages that are made here."""
+        return self.folder / "packages"
+
+    def unpacked(self, package):
+        """The folder of a package that is made here, as NuGet unpacks it."""
+        return self.folder / "unpacked" / package
+
+    def frameworks(self):
+        """Folders with the assemblies of .NET 8, if it was fetched, and of .NET 10."""
+        return [*(self.folder / "net8/shared/Microsoft.NETCore.App").glob("8.*"), self.folder / "net10/framework"]
 
     def compiler_pin(self):
-        return (self.folder / "tools/.pin").read_text()
+        """What assemblies depend on besides their sources: the compiler, and the program that calls it."""
+        return (self.folder / "tools/.pin").read_text() + (Path(__file__).parent / "Compile.cs").read_text()
 
     def require(self, name, title=None):
         """The folder of what scripts/setup dotnet has fetched."""

@@ -13,10 +13,8 @@ PROPERTIES = {
     "AssemblyName": "", "RootNamespace": "", "OutputType": "Library", "TargetFramework": "net48", "LangVersion": "12", "Nullable": "disable",
     "AllowUnsafeBlocks": "false", "DefineConstants": "", "GenerateDocumentationFile": "false", "NoWarn": "", "Deterministic": "true",
     "TreatWarningsAsErrors": "true", "GenerateAssemblyInfo": "true", "Version": "", "IsPackable": "false", "AutoGenerateBindingRedirects": "false",
-    "DebugType": "portable", "EnableDefaultCompileItems": "true", "ImplicitUsings": "disable",
+    "DebugType": "portable", "EnableDefaultCompileItems": "true", "ImplicitUsings": "disable", "Description": "",
 }
-# The package that is made of these projects.
-OWN = "Silverpoint"
 ITEMS = {"Compile", "None", "Reference", "ProjectReference", "PackageReference"}
 
 
@@ -29,8 +27,10 @@ class Project:
 
     def __init__(self, path, top):
         self.path, self.folder, self.top = path, path.parent, top
-        self.values, self.references, self.projects, self.packages, self.loaded, self.copied = dict(PROPERTIES), [], [], [], [], []
+        self.values, self.references, self.projects, self.loaded, self.copied = dict(PROPERTIES), [], [], [], []
         self.included, self.removed = [], []
+        # Packages and their versions; with those that they need, as soon as all projects are known. The own ones are made here.
+        self.packages, self.own_packages = {}, []
         for file in (top / "dotnet/Directory.Build.props", path):
             try:
                 root = xml.parse(file).getroot()
@@ -45,7 +45,6 @@ class Project:
             raise ProjectError(f"{path.relative_to(top)}: GenerateAssemblyInfo and ImplicitUsings make files that only an SDK knows: switch them off")
         self.name = self.values["AssemblyName"] or path.stem
         self.is_program = self.values["OutputType"] == "Exe"
-        self.uses_package = OWN in self.packages
         self.is_test = self.is_program and "tests" in path.relative_to(top).parts
 
     def read(self, group, element):
@@ -70,7 +69,7 @@ class Project:
             # One that is loaded at run time only is no reference of the compiler.
             if (element.get("ExcludeAssets") or "compile") != "compile":
                 raise ProjectError(f"{where}: ExcludeAssets may be compile here")
-            self.packages.append(included)
+            self.packages[included] = element.get("Version")
             if element.get("ExcludeAssets"):
                 self.loaded.append(included)
 
@@ -111,7 +110,20 @@ def find(top):
 
     for path, project in listed.items():
         add(path, project)
+    made = {project.name: project for project in ordered if project.yes("IsPackable")}
+    needed = {name: dependencies(project, listed) for name, project in made.items()}
+    for project in ordered:
+        # As NuGet does: with a package come those that it needs.
+        for name in [one for one in project.packages if one in made]:
+            project.packages.update({other: version for other, version in needed[name].items() if other not in project.packages})
+        project.own_packages = [name for name in project.packages if name in made]
     return ordered
+
+
+def dependencies(project, by_path):
+    """What the package of a project needs: packages and their versions. An assembly from here uses internals of another one, so these versions are exact."""
+    found = {other.name: f"[{other.values['Version']}]" for other in all_needed(project, by_path) if other.yes("IsPackable")}
+    return {**found, **project.packages}
 
 
 def all_needed(project, by_path):
@@ -128,23 +140,24 @@ def reference_files(project, places):
     """Reference assemblies: those of .NET Framework 4.8, or, for what is compiled against .NET 8 or 10, its framework."""
     framework = project.values["TargetFramework"]
     if framework in ("net8.0", "net10.0"):
-        net8 = sorted((places.folder / "net8/shared/Microsoft.NETCore.App").glob("8.*/*.dll")) if framework == "net8.0" else []
-        files = net8 or sorted((places.folder / "net10/framework").glob("*.dll"))
+        folders = places.frameworks() if framework == "net8.0" else places.frameworks()[-1:]
+        files = sorted(folders[0].glob("*.dll"))
     else:
         api = places.folder / "mono/4.8-api"
         names = ["mscorlib", "System", "System.Core", *project.references]
         files = [api / f"{name}.dll" for name in dict.fromkeys(names)]
-        files += sorted((api / "Facades").glob("*.dll")) if set(project.packages) - {OWN, *project.loaded} else []
-    return files + [package_folder(project, package, places) / f"{package}.dll" for package in project.packages if package not in project.loaded]
+        files += sorted((api / "Facades").glob("*.dll")) if set(project.packages) - {*project.own_packages, *project.loaded} else []
+    named = [package_folder(project, package, places) / f"{package}.dll" for package in project.packages if package not in project.loaded]
+    # NuGet leaves out a package that is part of the framework, too.
+    return files + [file for file in named if file.name not in {one.name for one in files}]
 
 
 def package_folder(project, package, places):
     """Where the assembly of a package is. There is no package index: it is what scripts/setup dotnet has fetched, or the package made here."""
-    net10 = project.values["TargetFramework"] == "net10.0"
-    if package == OWN:
-        return places.unpacked / "lib" / ("netstandard2.0" if net10 else "net48")
+    if package in project.own_packages:
+        return places.unpacked(package) / "lib" / ("net48" if project.values["TargetFramework"] == "net48" else "netstandard2.0")
     folders = [places.folder / name for name in ("net10/extensions", "tools/configuration", "tools/nuget")]
-    for folder in folders:
+    for folder in [*folders, *places.frameworks()]:
         if (folder / f"{package}.dll").exists():
             return folder
     raise ProjectError(f"{project.path.relative_to(project.top)}: the package {package} is not known here")

@@ -1,5 +1,6 @@
 """Tests of what builds and packs .NET here. Prints 'ok NAME' or 'FAILED NAME: WHY' for each, and a closing line. Called by scripts/dotnet test."""
 
+import shutil
 import struct
 import sys
 import tempfile
@@ -11,7 +12,10 @@ sys.dont_write_bytecode = True
 import bundle  # noqa: E402
 import driver  # noqa: E402
 import package  # noqa: E402
+import places  # noqa: E402
 import projects  # noqa: E402
+
+TOP = Path(__file__).resolve().parent.parent.parent
 
 PROGRAM = "Old.Program.dll"
 
@@ -118,14 +122,44 @@ def sources_of_a_project_below_are_not_those_of_the_upper_one():
         assert found == {"App": ["App.cs"], "Below": ["Below.cs"]}, found
 
 
+def with_a_package_come_those_that_it_needs():
+    with tempfile.TemporaryDirectory() as folder:
+        for name, items in {"Root": "", "Upper": "<ProjectReference Include='../Root/Root.csproj' /><PackageReference Include='Other' Version='2.0.0' />"}.items():
+            (Path(folder) / "dotnet" / name).mkdir(parents=True)
+            (Path(folder) / f"dotnet/{name}/{name}.csproj").write_text("<Project Sdk='Microsoft.NET.Sdk'><PropertyGroup><IsPackable>true</IsPackable><Version>1.2.3</Version></PropertyGroup>"
+                                                                       f"<ItemGroup>{items}</ItemGroup></Project>")
+        found = {one.name: one for one in project(Path(folder), "<ItemGroup><PackageReference Include='Upper' Version='1.2.3' /></ItemGroup>")}
+        assert found["App"].packages == {"Upper": "1.2.3", "Root": "[1.2.3]", "Other": "2.0.0"}, found["App"].packages
+        assert found["App"].own_packages == ["Upper", "Root"] and found["Upper"].own_packages == []
+
+
+def the_same_sources_make_the_same_assembly_in_another_checkout():
+    with tempfile.TemporaryDirectory() as folder:
+        here, there = places.Places(TOP), places.Places(Path(folder))
+        shutil.copytree(TOP / "dotnet/src", there.top / "dotnet/src")
+        shutil.copy2(TOP / "dotnet/Directory.Build.props", there.top / "dotnet")
+        there.folder = there.top / "fetched"
+        there.folder.mkdir()
+        for name in ("mono", "tools", "net8", "net10"):
+            if (here.folder / name).exists():
+                (there.folder / name).symlink_to(here.folder / name)
+        found = projects.find(there.top)
+        compiled = projects.compile_all(found, {one.path: one for one in found}, there, driver.compiler(here))
+        assert compiled and set(compiled) == {one.name for one in found}, compiled
+        for one in found:
+            for ending in ("dll", "pdb", "xml"):
+                name = f"{one.name}.{ending}"
+                assert (there.out(one) / name).read_bytes() == (here.out(one) / name).read_bytes(), f"{name} differs"
+
+
 def the_same_content_makes_the_same_package():
-    top = Path(__file__).resolve().parent.parent.parent
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
+        own = next(one for one in projects.find(TOP) if one.name == package.ROOT)
         for ending in ("dll", "xml", "pdb"):
             (folder / f"Silverpoint.{ending}").write_bytes(ending.encode())
         (folder / "libsilverpoint_net.so").write_bytes(b"native")
-        written = [package.write(top, folder / name, folder / "Silverpoint.dll", {"linux-x64": folder / "libsilverpoint_net.so"}) for name in ("one", "two")]
+        written = [package.write(TOP, folder / name, own, {"Other": "1.0.0"}, folder, {"linux-x64": folder / "libsilverpoint_net.so"}) for name in ("one", "two")]
         assert written[0].read_bytes() == written[1].read_bytes()
         with zipfile.ZipFile(written[0]) as archive:
             assert archive.testzip() is None

@@ -58,7 +58,7 @@ namespace Silverpoint
         private static string[] Split(string sources)
         {
             if (sources == null) throw new ArgumentNullException(nameof(sources));
-            return sources.Split(',', StringSplitOptions.TrimEntries);
+            return Array.ConvertAll(sources.Split(','), pattern => pattern.Trim());
         }
 
         private ActivityListener New() => new ActivityListener

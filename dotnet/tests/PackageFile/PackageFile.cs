@@ -1,43 +1,101 @@
-// The package as NuGet's own library reads it.
+// The packages as NuGet's own library reads them.
 using System;
+using System.Collections.Generic;
 using System.IO;
 using System.Linq;
 using System.Reflection;
+using System.Reflection.Metadata;
+using System.Reflection.PortableExecutable;
 using NuGet.Frameworks;
 using NuGet.Packaging;
+using NuGet.Packaging.Core;
 
 static class PackageFile
 {
+    // What packages need, by their names. Internals of Silverpoint are used, so its version is exact.
+    static readonly Dictionary<string, string> needs = new Dictionary<string, string>
+    {
+        ["Silverpoint"] = "",
+        ["Silverpoint.Diagnostics"] = "Silverpoint [VERSION] System.Diagnostics.DiagnosticSource 8.0.0",
+        ["Silverpoint.Extensions.Logging"] = "Microsoft.Extensions.DependencyInjection.Abstractions 10.0.0 Microsoft.Extensions.Logging.Abstractions 10.0.0 Silverpoint [VERSION]",
+    };
+    // What every runtime has under this name: parts of .NET Framework, and facades of .NET.
+    static readonly HashSet<string> everywhere = new HashSet<string> { "mscorlib", "System", "System.Core" };
     static int passed, failed;
+    static string package = "";
 
     static int Main()
     {
-        string path = Environment.GetEnvironmentVariable("SILVERPOINT_PACKAGE") ?? throw new InvalidOperationException("SILVERPOINT_PACKAGE is not set: run this by scripts/dotnet test");
-        using var package = new PackageArchiveReader(path);
-        NuspecReader about = package.NuspecReader;
-        Same("name", "Silverpoint " + AssemblyName.GetAssemblyName(Unpacked("lib/net48/Silverpoint.dll")).Version!.ToString(3), about.GetId() + " " + about.GetVersion());
-        Same("file_name", about.GetId() + "." + about.GetVersion() + ".nupkg", Path.GetFileName(path));
-        Same("license", "MIT OR Apache-2.0", about.GetLicenseMetadata().LicenseExpression.ToString()!);
-        Same("readme", "true", package.GetFiles().Contains(about.GetReadme()) ? "true" : "false");
-        Same("dependencies", "", string.Join(" ", about.GetDependencyGroups().SelectMany(group => group.Packages)));
-        Same("names_that_differ_by_case", "", string.Join("; ", package.GetFiles().GroupBy(file => file.ToLowerInvariant()).Where(group => group.Count() > 1).Select(group => group.Key)));
-
-        FrameworkSpecificGroup[] groups = package.GetLibItems().ToArray();
-        foreach (var (project, folder) in new[] { ("net48", "net48"), ("net481", "net48"), ("net472", "netstandard2.0"), ("netcoreapp3.1", "netstandard2.0"), ("net8.0", "netstandard2.0"), ("net10.0", "netstandard2.0") })
-            Same("assembly_for_" + project, "lib/" + folder + "/Silverpoint.dll", Assembly(groups, project));
-        Same("nothing_for_net35", "", Assembly(groups, "net35"));
-
-        string[] native = package.GetItems("runtimes").SelectMany(group => group.Items).Concat(package.GetFiles("runtimes")).Distinct().ToArray();
-        Same("native_library", "true", native.Contains("runtimes/linux-x64/native/libsilverpoint_net.so") ? "true" : "false");
-        foreach (string library in native)
-            Same("machine_of_" + library.Split('/')[1], library.Contains("arm64") ? "183" : "62", Machine(Unpacked(library)).ToString());
-        FrameworkSpecificGroup targets = package.GetBuildItems().Single();
-        Same("targets", "net48 build/net48/Silverpoint.targets", targets.TargetFramework.GetShortFolderName() + " " + string.Join(" ", targets.Items));
+        foreach (string name in needs.Keys) One(name);
+        package = "all";
+        Same("files", needs.Count.ToString(), Directory.GetFiles(Setting("SILVERPOINT_PACKAGES")).Length.ToString());
         Console.WriteLine($"{passed} passed, {failed} failed, 0 skipped");
         return failed == 0 ? 0 : 1;
     }
 
-    static string Unpacked(string name) => Path.Combine(Environment.GetEnvironmentVariable("SILVERPOINT_UNPACKED")!, name);
+    static void One(string name)
+    {
+        package = name;
+        string version = AssemblyName.GetAssemblyName(Unpacked("lib/net48/" + name + ".dll")).Version!.ToString(3);
+        using var archive = new PackageArchiveReader(Path.Combine(Setting("SILVERPOINT_PACKAGES"), name + "." + version + ".nupkg"));
+        NuspecReader about = archive.NuspecReader;
+        Same("name", name + " " + version, about.GetId() + " " + about.GetVersion());
+        Same("license", "MIT OR Apache-2.0", about.GetLicenseMetadata().LicenseExpression.ToString()!);
+        Same("description", "true", about.GetDescription().StartsWith(name == "Silverpoint" ? "Typed tracing" : "Silverpoint for ") ? "true" : "false");
+        Same("readme", "# " + name, File.ReadLines(Unpacked(about.GetReadme())).First());
+        Same("names_that_differ_by_case", "", string.Join("; ", archive.GetFiles().GroupBy(file => file.ToLowerInvariant()).Where(group => group.Count() > 1).Select(group => group.Key)));
+
+        PackageDependencyGroup[] groups = about.GetDependencyGroups().ToArray();
+        Same("frameworks", "net48 netstandard2.0", string.Join(" ", groups.Select(group => group.TargetFramework.GetShortFolderName()).Order()));
+        foreach (PackageDependencyGroup group in groups)
+            Same("dependencies_of_" + group.TargetFramework.GetShortFolderName(), needs[name].Replace("VERSION", version), string.Join(" ", group.Packages.OrderBy(one => one.Id, StringComparer.Ordinal).Select(one => one.Id + " " + one.VersionRange.OriginalString)));
+        FrameworkSpecificGroup[] assemblies = archive.GetLibItems().ToArray();
+        foreach (var (project, framework) in new[] { ("net48", "net48"), ("net481", "net48"), ("net472", "netstandard2.0"), ("netcoreapp3.1", "netstandard2.0"), ("net8.0", "netstandard2.0"), ("net10.0", "netstandard2.0") })
+            Same("assembly_for_" + project, "lib/" + framework + "/" + name + ".dll", Assembly(assemblies, project));
+        Same("nothing_for_net35", "", Assembly(assemblies, "net35"));
+        References(name, groups[0].Packages);
+        Documentation(name);
+
+        bool isRoot = needs[name].Length == 0;
+        string[] native = archive.GetItems("runtimes").SelectMany(group => group.Items).Concat(archive.GetFiles("runtimes")).Distinct().ToArray();
+        Same("native_library", isRoot ? "true" : "false", native.Contains("runtimes/linux-x64/native/libsilverpoint_net.so") ? "true" : "false");
+        foreach (string library in native)
+            Same("machine_of_" + library.Split('/')[1], library.Contains("arm64") ? "183" : "62", Machine(Unpacked(library)).ToString());
+        Same("targets", isRoot ? "net48 build/net48/Silverpoint.targets" : "", string.Join("; ", archive.GetBuildItems().Select(group => group.TargetFramework.GetShortFolderName() + " " + string.Join(" ", group.Items))));
+    }
+
+    /// The assembly refers to what every runtime has, and to the packages that are named with the version that is compiled against: to no implementation.
+    static void References(string name, IEnumerable<PackageDependency> named)
+    {
+        var versions = named.ToDictionary(one => one.Id, one => one.VersionRange.MinVersion!.ToString());
+        using var image = new PEReader(File.OpenRead(Unpacked("lib/netstandard2.0/" + name + ".dll")));
+        MetadataReader reader = image.GetMetadataReader();
+        var unused = versions.Keys.ToHashSet();
+        foreach (AssemblyReferenceHandle handle in reader.AssemblyReferences)
+        {
+            AssemblyReference reference = reader.GetAssemblyReference(handle);
+            string other = reader.GetString(reference.Name);
+            unused.Remove(other);
+            Same("reference_to_" + other, everywhere.Contains(other) ? "4.0.0" : versions.GetValueOrDefault(other, "none"), reference.Version.ToString(3));
+        }
+        Same("dependencies_without_a_reference", "", string.Join(" ", unused));
+    }
+
+    /// Each public type has its text in the package.
+    static void Documentation(string name)
+    {
+        string text = File.ReadAllText(Unpacked("lib/netstandard2.0/" + name + ".xml"));
+        using var image = new PEReader(File.OpenRead(Unpacked("lib/netstandard2.0/" + name + ".dll")));
+        MetadataReader reader = image.GetMetadataReader();
+        string[] types = reader.TypeDefinitions.Select(reader.GetTypeDefinition).Where(type => (type.Attributes & TypeAttributes.VisibilityMask) == TypeAttributes.Public)
+                               .Select(type => "T:" + reader.GetString(type.Namespace) + "." + reader.GetString(type.Name)).ToArray();
+        Same("has_public_types", "true", types.Length > 0 ? "true" : "false");
+        Same("types_without_documentation", "", string.Join(" ", types.Where(type => !text.Contains("\"" + type + "\""))));
+    }
+
+    static string Setting(string name) => Environment.GetEnvironmentVariable(name) ?? throw new InvalidOperationException(name + " is not set: run this by scripts/dotnet test");
+
+    static string Unpacked(string name) => Path.Combine(Setting("SILVERPOINT_UNPACKED"), package, name);
 
     /// The assembly that a project for this framework gets.
     static string Assembly(FrameworkSpecificGroup[] groups, string project)
@@ -56,6 +114,6 @@ static class PackageFile
     static void Same(string name, string wanted, string found)
     {
         if (wanted == found) passed++; else failed++;
-        Console.WriteLine(wanted == found ? $"ok {name}" : $"FAILED {name}: '{found}' instead of '{wanted}'");
+        Console.WriteLine(wanted == found ? $"ok {package}.{name}" : $"FAILED {package}.{name}: '{found}' instead of '{wanted}'");
     }
 }
