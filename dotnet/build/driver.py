@@ -314,10 +314,18 @@ def test(places, names):
 
 @contextlib.contextmanager
 def alone(places):
-    """One at a time builds, packs and tests in a target folder: others wait."""
+    """One at a time builds, packs and tests in a target folder: others say so, and wait."""
     places.folder.mkdir(parents=True, exist_ok=True)
-    with open(places.folder / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with open(places.folder / "lock", "a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            print(f"dotnet: waits for process {lock.read().strip() or 'unknown'}, which works in {places.folder}", file=sys.stderr, flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.truncate(0)
+        lock.write(str(os.getpid()))
+        lock.flush()
         yield
 
 

@@ -1,7 +1,9 @@
 """Tests of what builds and packs .NET here. Prints 'ok NAME' or 'FAILED NAME: WHY' for each, and a closing line. Called by scripts/dotnet test."""
 
+import os
 import shutil
 import struct
+import subprocess
 import sys
 import tempfile
 import traceback
@@ -167,6 +169,20 @@ def the_same_content_makes_the_same_package():
             for name in archive.namelist():
                 known = f'PartName="/{name}"' in types or f'Extension="{name.rsplit(".", 1)[-1]}"' in types or name == "[Content_Types].xml"
                 assert known, f"{name} has no type"
+
+
+def who_waits_for_the_target_folder_says_for_whom():
+    with tempfile.TemporaryDirectory() as folder:
+        of_test = places.Places(TOP)
+        of_test.folder = Path(folder) / "dotnet"
+        program = "import driver, places\nwith driver.alone(places.Places(driver.TOP)): print('alone')"
+        with driver.alone(of_test):
+            other = subprocess.Popen([sys.executable, "-B", "-c", program], cwd=TOP / "dotnet/build", env={**os.environ, "CARGO_TARGET_DIR": folder},
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            line = other.stderr.readline()
+            assert line == f"dotnet: waits for process {os.getpid()}, which works in {of_test.folder.resolve()}\n", line
+        output, errors = other.communicate(timeout=300)
+        assert (output, errors) == ("alone\n", ""), (output, errors)
 
 
 def a_test_program_that_breaks_off_has_failed():
