@@ -54,7 +54,7 @@ static class PackageFile
             Same("assembly_for_" + project, "lib/" + framework + "/" + name + ".dll", Assembly(assemblies, project));
         Same("nothing_for_net35", "", Assembly(assemblies, "net35"));
         References(name, groups[0].Packages);
-        Documentation(name);
+        PublicTypes(name);
 
         bool isRoot = needs[name].Length == 0;
         string[] native = archive.GetItems("runtimes").SelectMany(group => group.Items).Concat(archive.GetFiles("runtimes")).Distinct().ToArray();
@@ -81,16 +81,44 @@ static class PackageFile
         Same("dependencies_without_a_reference", "", string.Join(" ", unused));
     }
 
-    /// Each public type has its text in the package.
-    static void Documentation(string name)
+    /// Each public type has its text in the package, and docs/surface.md has it with its members. (scripts/surface reads sources, this reads the assembly.)
+    static void PublicTypes(string name)
     {
         string text = File.ReadAllText(Unpacked("lib/netstandard2.0/" + name + ".xml"));
+        string page = File.ReadAllText(Path.Combine(Setting("SILVERPOINT_TOP"), "docs", "surface.md"));
         using var image = new PEReader(File.OpenRead(Unpacked("lib/netstandard2.0/" + name + ".dll")));
         MetadataReader reader = image.GetMetadataReader();
-        string[] types = reader.TypeDefinitions.Select(reader.GetTypeDefinition).Where(type => (type.Attributes & TypeAttributes.VisibilityMask) == TypeAttributes.Public)
-                               .Select(type => "T:" + reader.GetString(type.Namespace) + "." + reader.GetString(type.Name)).ToArray();
-        Same("has_public_types", "true", types.Length > 0 ? "true" : "false");
-        Same("types_without_documentation", "", string.Join(" ", types.Where(type => !text.Contains("\"" + type + "\""))));
+        var members = new SortedDictionary<string, SortedSet<string>>(StringComparer.Ordinal);
+        var undocumented = new List<string>();
+        foreach (TypeDefinition type in reader.TypeDefinitions.Select(reader.GetTypeDefinition).Where(type => (type.Attributes & TypeAttributes.VisibilityMask) == TypeAttributes.Public))
+        {
+            string full = reader.GetString(type.Name);
+            if (!text.Contains("\"T:" + reader.GetString(type.Namespace) + "." + full + "\"")) undocumented.Add(full);
+            members.TryAdd(full.Split('`')[0], new SortedSet<string>(StringComparer.OrdinalIgnoreCase));
+            members[full.Split('`')[0]].UnionWith(Members(reader, type));
+        }
+        Same("types_without_documentation", "", string.Join(" ", undocumented));
+        Same("surface", string.Join("\n", page.Split('\n').Where(line => line.StartsWith("| `" + name + "` | ")).Order(StringComparer.Ordinal)),
+             string.Join("\n", members.Select(one => $"| `{name}` | `{one.Key}` | {string.Join(", ", one.Value.Select(member => "`" + member + "`"))} |").Order(StringComparer.Ordinal)));
+    }
+
+    /// Public members without constructors, and without what overrides a base class.
+    static IEnumerable<string> Members(MetadataReader reader, TypeDefinition type)
+    {
+        bool IsNew(MethodDefinitionHandle handle)
+        {
+            MethodAttributes attributes = handle.IsNil ? 0 : reader.GetMethodDefinition(handle).Attributes;
+            return (attributes & MethodAttributes.MemberAccessMask) == MethodAttributes.Public && (attributes & (MethodAttributes.Virtual | MethodAttributes.NewSlot)) != MethodAttributes.Virtual;
+        }
+        foreach (MethodDefinitionHandle handle in type.GetMethods())
+        {
+            MethodDefinition method = reader.GetMethodDefinition(handle);
+            if (IsNew(handle) && (method.Attributes & MethodAttributes.SpecialName) == 0) yield return reader.GetString(method.Name) + "()";
+        }
+        foreach (PropertyDefinition property in type.GetProperties().Select(reader.GetPropertyDefinition))
+            if (IsNew(property.GetAccessors().Getter)) yield return reader.GetString(property.Name);
+        foreach (FieldDefinition field in type.GetFields().Select(reader.GetFieldDefinition))
+            if ((field.Attributes & FieldAttributes.FieldAccessMask) == FieldAttributes.Public && (field.Attributes & FieldAttributes.SpecialName) == 0) yield return reader.GetString(field.Name);
     }
 
     static string Setting(string name) => Environment.GetEnvironmentVariable(name) ?? throw new InvalidOperationException(name + " is not set: run this by scripts/dotnet test");

@@ -67,7 +67,7 @@ static partial class Programs
         log.Info($"{"left",-6}");
         log.Info($"{"right",8}");
         log.Info($"{true} {1.50m} {Colour.Green}");
-        for (int i = 0; i < 3; ++i) Log.Error($"{i} at {(object)i}");
+        for (int i = 0; i < 3; ++i) log.Error($"{i} at {(object)i}");
         return 0;
     }
 

@@ -25,8 +25,8 @@ namespace Silverpoint
         private static int turnsLeft;
         private static bool isReported;
 
-        /// <summary>The listener that <see cref="Install()"/> has installed; null before.</summary>
-        public static SilverpointTraceListener Listener => listener;
+        // The listener that Install has installed; null before.
+        internal static SilverpointTraceListener Listener => listener;
 
         /// <summary>
         /// Removes the default listener from Trace and from every TraceSource, and adds a Silverpoint listener where it was.

@@ -42,12 +42,8 @@ namespace Silverpoint
             lines = NewLines();
         }
 
-        /// <summary>Whether Debug.Assert, Trace.Assert and Fail throw <see cref="AssertionFailedException"/> behind their record. The usual is not.</summary>
-        public bool ThrowsOnFail
-        {
-            get { return settings.Throws; }
-            set { settings.Throws = value; }
-        }
+        // Whether Debug.Assert, Trace.Assert and Fail throw behind their record.
+        internal bool ThrowsOnFail => settings.Throws;
 
         /// <summary>True.</summary>
         public override bool IsThreadSafe => true;
@@ -170,11 +166,11 @@ namespace Silverpoint
         }
 
         /// <summary>Records a failed assertion and its stack, of level error. The program goes on.</summary>
-        /// <exception cref="AssertionFailedException"><see cref="ThrowsOnFail"/> is set.</exception>
+        /// <exception cref="AssertionFailedException"><c>assert=throw</c> is set.</exception>
         public override void Fail(string message) => Fail(message, null);
 
         /// <summary>Records a failed assertion with details and its stack, of level error. The program goes on.</summary>
-        /// <exception cref="AssertionFailedException"><see cref="ThrowsOnFail"/> is set.</exception>
+        /// <exception cref="AssertionFailedException"><c>assert=throw</c> is set.</exception>
         public override void Fail(string message, string detailMessage)
         {
             string text = "assertion failed";

@@ -83,10 +83,6 @@ namespace Silverpoint
         }
 
         /// <summary>Called by the compiler.</summary>
-        public LogMessage(int literalLength, int formattedCount, out bool isOn, [CallerFilePath] string file = "", [CallerLineNumber] int line = 0, [CallerMemberName] string function = "")
-            : this(literalLength, formattedCount, Log.Default, out isOn, file, line, function) { }
-
-        /// <summary>Called by the compiler.</summary>
         public void AppendLiteral(string text)
         {
             if (whole != null) whole.Append(text);

@@ -21,7 +21,7 @@ namespace Silverpoint
             Category = string.Intern(category);
         }
 
-        internal void Record(Level level, string text, string file, int line, string function)
+        private void Record(Level level, string text, string file, int line, string function)
         {
             LogPlace place = LogPlace.Find(Category, level, file, line, function);
             if (place.IsOn) place.Text.Record(text);
@@ -62,47 +62,5 @@ namespace Silverpoint
 
         /// <summary>Why the program cannot go on: a text.</summary>
         public void Fatal(string text, [CallerFilePath] string file = "", [CallerLineNumber] int line = 0, [CallerMemberName] string function = "") => Record(Level.Fatal, text, file, line, function);
-    }
-
-    /// <summary>The same without a category: <c>Log.Info($"order {id}")</c>.</summary>
-    public static class Log
-    {
-        internal static readonly Logger Default = new Logger("");
-
-        /// <summary>Every detail.</summary>
-        public static void Trace(ref LogMessage<AtTrace> message) => message.End();
-
-        /// <summary>Every detail: a text.</summary>
-        public static void Trace(string text, [CallerFilePath] string file = "", [CallerLineNumber] int line = 0, [CallerMemberName] string function = "") => Default.Record(Level.Trace, text, file, line, function);
-
-        /// <summary>For those who search for a fault.</summary>
-        public static void Debug(ref LogMessage<AtDebug> message) => message.End();
-
-        /// <summary>For those who search for a fault: a text.</summary>
-        public static void Debug(string text, [CallerFilePath] string file = "", [CallerLineNumber] int line = 0, [CallerMemberName] string function = "") => Default.Record(Level.Debug, text, file, line, function);
-
-        /// <summary>What happens.</summary>
-        public static void Info(ref LogMessage<AtInfo> message) => message.End();
-
-        /// <summary>What happens: a text.</summary>
-        public static void Info(string text, [CallerFilePath] string file = "", [CallerLineNumber] int line = 0, [CallerMemberName] string function = "") => Default.Record(Level.Info, text, file, line, function);
-
-        /// <summary>What deserves attention.</summary>
-        public static void Warn(ref LogMessage<AtWarn> message) => message.End();
-
-        /// <summary>What deserves attention: a text.</summary>
-        public static void Warn(string text, [CallerFilePath] string file = "", [CallerLineNumber] int line = 0, [CallerMemberName] string function = "") => Default.Record(Level.Warn, text, file, line, function);
-
-        /// <summary>What failed.</summary>
-        public static void Error(ref LogMessage<AtError> message) => message.End();
-
-        /// <summary>What failed: a text.</summary>
-        public static void Error(string text, [CallerFilePath] string file = "", [CallerLineNumber] int line = 0, [CallerMemberName] string function = "") => Default.Record(Level.Error, text, file, line, function);
-
-        /// <summary>Why the program cannot go on.</summary>
-        public static void Fatal(ref LogMessage<AtFatal> message) => message.End();
-
-        /// <summary>Why the program cannot go on: a text.</summary>
-        public static void Fatal(string text, [CallerFilePath] string file = "", [CallerLineNumber] int line = 0, [CallerMemberName] string function = "") => Default.Record(Level.Fatal, text, file, line, function);
     }
 }
