@@ -19,8 +19,8 @@ import projects as described
 TOP = Path(__file__).resolve().parent.parent.parent
 # Bytes that one test program may print.
 OUTPUT_MOST = 4 << 20
-# The tests of what builds (test.py), among the names of test programs.
-OF_BUILD = "Build"
+# Tests in Python among the names of test programs: of what builds here, and with an SDK.
+IN_PYTHON = {"Build": "test.py", "Sdk": "test_sdk.py"}
 
 
 class Failed(Exception):
@@ -285,17 +285,19 @@ def judged(name, output, status):
 def test(places, names):
     found = build(places)
     programs = [project for project in found if project.is_test]
-    unknown = set(names) - set(at.TITLES) - {at.EMULATED} - {project.name for project in programs} - {OF_BUILD}
+    unknown = set(names) - set(at.TITLES) - {at.EMULATED} - {project.name for project in programs} - set(IN_PYTHON)
     if unknown:
         raise Failed(f"neither a runtime nor a test program: {' '.join(sorted(unknown))}")
     runtimes = [name for name in at.TITLES if name in names] or ([] if at.EMULATED in names else list(at.TITLES))
-    programs = [project for project in programs if project.name in names] or ([] if OF_BUILD in names else programs)
+    programs = [project for project in programs if project.name in names] or ([] if set(names) & set(IN_PYTHON) else programs)
     silverpoint = program_of_silverpoint(places)
     sums = [0, 0, 0]
-    if OF_BUILD in names or not set(names) - set(at.TITLES):
-        done = subprocess.run([sys.executable, str(TOP / "dotnet/build/test.py")], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        output, sums = judged(OF_BUILD, done.stdout, done.returncode)
-        print(f"-- {OF_BUILD}\n{output.rstrip()}", flush=True)
+    for title, file in IN_PYTHON.items():
+        if title in names or not set(names) - set(at.TITLES):
+            done = subprocess.run([sys.executable, str(TOP / "dotnet/build" / file)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            output, numbers = judged(title, done.stdout, done.returncode)
+            print(f"-- {title}\n{output.rstrip()}", flush=True)
+            sums = [one + other for one, other in zip(sums, numbers)]
     with ThreadPoolExecutor(2) as pool:
         begun = []
         for project in programs:

@@ -67,6 +67,21 @@ def content_types(names):
             + "\n  ".join(lines) + "\n</Types>\n")
 
 
+def save(path, name, about, files):
+    """Writes a package: its nuspec, and the content of its files by name. The same content makes the same file."""
+    files = {**files, f"{name}.nuspec": about.encode(), "_rels/.rels": relations(name).encode()}
+    files["[Content_Types].xml"] = content_types([*files, "[Content_Types].xml"]).encode()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    with zipfile.ZipFile(part, "w") as archive:
+        for file in sorted(files):
+            entry = zipfile.ZipInfo(file, (1980, 1, 1, 0, 0, 0))
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, files[file], zipfile.ZIP_DEFLATED, 9)
+    part.replace(path)
+    return path
+
+
 def write(top, folder, project, dependencies, out, natives):
     """The package of a project: the assembly in the folder `out` with its documentation and symbols, and native libraries by machine (linux-x64). Returns its path."""
     number, name, files = version(top), project.name, {}
@@ -80,20 +95,7 @@ def write(top, folder, project, dependencies, out, natives):
     files["README.md"] = (project.folder / "README.md").read_bytes()
     for licence in ("LICENSE-MIT", "LICENSE-APACHE"):
         files[licence] = (top / licence).read_bytes()
-    files[f"{name}.nuspec"] = nuspec(name, number, project.values["Description"], dependencies).encode()
-    files["_rels/.rels"] = relations(name).encode()
-    files["[Content_Types].xml"] = content_types([*files, "[Content_Types].xml"]).encode()
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}.{number}.nupkg"
-    part = path.with_suffix(".part")
-    with zipfile.ZipFile(part, "w") as archive:
-        # The same content makes the same file.
-        for file in sorted(files):
-            entry = zipfile.ZipInfo(file, (1980, 1, 1, 0, 0, 0))
-            entry.external_attr = 0o644 << 16
-            archive.writestr(entry, files[file], zipfile.ZIP_DEFLATED, 9)
-    part.replace(path)
-    return path
+    return save(folder / f"{name}.{number}.nupkg", name, nuspec(name, number, project.values["Description"], dependencies), files)
 
 
 def unpack(path, folder):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 # What a project may say, with the value that counts when it does not.
 PROPERTIES = {
-    "AssemblyName": "", "RootNamespace": "", "OutputType": "Library", "TargetFramework": "net48", "LangVersion": "12", "Nullable": "disable",
+    "AssemblyName": "", "RootNamespace": "", "OutputType": "Library", "TargetFramework": "", "LangVersion": "12", "Nullable": "disable",
     "AllowUnsafeBlocks": "false", "DefineConstants": "", "GenerateDocumentationFile": "false", "NoWarn": "", "Deterministic": "true",
     "TreatWarningsAsErrors": "true", "GenerateAssemblyInfo": "true", "Version": "", "IsPackable": "false", "AutoGenerateBindingRedirects": "false",
     "DebugType": "portable", "EnableDefaultCompileItems": "true", "ImplicitUsings": "disable", "Description": "",
@@ -43,6 +43,8 @@ class Project:
                     self.read(group.tag, element)
         if self.yes("GenerateAssemblyInfo") or self.yes("ImplicitUsings"):
             raise ProjectError(f"{path.relative_to(top)}: GenerateAssemblyInfo and ImplicitUsings make files that only an SDK knows: switch them off")
+        if not self.values["TargetFramework"]:
+            raise ProjectError(f"{path.relative_to(top)}: there is no TargetFramework")
         self.name = self.values["AssemblyName"] or path.stem
         self.is_program = self.values["OutputType"] == "Exe"
         self.is_test = self.is_program and "tests" in path.relative_to(top).parts
@@ -74,8 +76,8 @@ class Project:
                 self.loaded.append(included)
 
     def sources(self):
-        """As an SDK finds them: all below the folder, without those of projects in folders below."""
-        others = [file.parent for file in self.folder.rglob("*.csproj") if file.parent != self.folder]
+        """As an SDK finds them: all below the folder, without those of projects in folders below, and without what an SDK has made."""
+        others = [file.parent for file in self.folder.rglob("*.csproj") if file.parent != self.folder] + [self.folder / "bin", self.folder / "obj"]
         found = set()
         if self.values["EnableDefaultCompileItems"] == "true":
             found = {file for file in self.folder.rglob("*.cs") if not any(other in file.parents for other in others)}

@@ -85,7 +85,7 @@ def a_damaged_single_file_is_refused():
 
 def project(folder, text):
     (folder / "dotnet/app").mkdir(parents=True, exist_ok=True)
-    (folder / "dotnet/Directory.Build.props").write_text("<Project><PropertyGroup><GenerateAssemblyInfo>false</GenerateAssemblyInfo></PropertyGroup></Project>")
+    (folder / "dotnet/Directory.Build.props").write_text("<Project><PropertyGroup><GenerateAssemblyInfo>false</GenerateAssemblyInfo><TargetFramework>net48</TargetFramework></PropertyGroup></Project>")
     (folder / "dotnet/app/App.csproj").write_text(f'<Project Sdk="Microsoft.NET.Sdk">{text}</Project>')
     (folder / "dotnet/app/App.cs").write_text("class App { }")
     return projects.find(folder)
@@ -102,6 +102,7 @@ def what_an_sdk_would_build_otherwise_is_an_error():
         "<ItemGroup><ProjectReference Include='../none/None.csproj' /></ItemGroup>": "there is no project",
         "<ItemGroup><ProjectReference Include='App.csproj' /></ItemGroup>": "needs itself",
         "<ItemGroup><PackageReference Include='A' ExcludeAssets='runtime' /></ItemGroup>": "ExcludeAssets may be compile",
+        "<PropertyGroup><TargetFramework></TargetFramework></PropertyGroup>": "there is no TargetFramework",
         "<PropertyGroup>": "mismatched tag",
     }
     for text, why in cases.items():
@@ -120,6 +121,8 @@ def sources_of_a_project_below_are_not_those_of_the_upper_one():
         (top / "dotnet/app/below/deep").mkdir(parents=True)
         (top / "dotnet/app/below/Below.csproj").write_text("<Project Sdk='Microsoft.NET.Sdk' />")
         (top / "dotnet/app/below/deep/Below.cs").write_text("")
+        (top / "dotnet/app/obj/Debug").mkdir(parents=True)
+        (top / "dotnet/app/obj/Debug/Made.cs").write_text("")
         found = {one.name: [file.name for file in one.sources()] for one in project(top, "")}
         assert found == {"App": ["App.cs"], "Below": ["Below.cs"]}, found
 
@@ -195,20 +198,27 @@ def a_test_program_that_breaks_off_has_failed():
         assert found[1] > 0 and (found == numbers or output == ""), (output, status, found)
 
 
-def main():
-    passed = failed = 0
-    for name, test in list(globals().items()):
-        if not callable(test) or "_" not in name or getattr(test, "__module__", "") != __name__:
-            continue
+def run(title, tests):
+    """Runs tests by name, and prints what scripts/dotnet reads. The exit status."""
+    passed = failed = skipped = 0
+    for name, test in tests.items():
         try:
             test()
-            print(f"ok Build.{name}")
+            print(f"ok {title}.{name}")
             passed += 1
+        except places.Unavailable as why:
+            print(f"SKIPPED: {title}.{name}: {why}")
+            skipped += 1
         except Exception as why:  # noqa: BLE001
-            print(f"FAILED Build.{name}: {why!r}\n{traceback.format_exc()}")
+            print(f"FAILED {title}.{name}: {why!r}\n{traceback.format_exc()}")
             failed += 1
-    print(f"{passed} passed, {failed} failed, 0 skipped")
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
+
+
+def main():
+    named = {name: test for name, test in globals().items() if callable(test) and "_" in name and getattr(test, "__module__", "") == __name__}
+    return run("Build", named)
 
 
 if __name__ == "__main__":
