@@ -1,5 +1,6 @@
 using System;
 using System.Collections.Concurrent;
+using System.Collections.Generic;
 using System.Runtime.CompilerServices;
 using System.Threading;
 
@@ -10,7 +11,7 @@ namespace Silverpoint.Extensions.Logging
     {
         // Templates of a category and level, and tracepoints of all: the program may make its templates at run time.
         internal const int MostTemplates = 1000, MostPoints = 16384;
-        private const int Buckets = 64;
+        private const int Buckets = 64, MostNear = 4;
 
         private static int points;
 
@@ -18,16 +19,21 @@ namespace Silverpoint.Extensions.Logging
         private readonly Level level;
         private readonly ConcurrentDictionary<SiteKey, ListedSlot> templates = new ConcurrentDictionary<SiteKey, ListedSlot>();
         private int count;
-        // Sites of states that are read without their list, by the formatter of the state.
-        private readonly KeyedSite[] keyed = new KeyedSite[Buckets];
-        private int keyedCount;
-        // Messages that are one text, by what else there is: an event 1, an exception 2.
-        private readonly Tracepoint[] texts = new Tracepoint[4];
+        // Sites of messages that are defined, by what their states share.
+        private readonly DefinedSite[] defined = new DefinedSite[Buckets];
+        private int definedCount;
+        // A chain of the first of them that have a tracepoint and no formats, found faster. Most categories have few messages of a level.
+        internal readonly DefinedSite Near = new DefinedSite();
+        private DefinedSite lastNear;
+        private int nearCount;
+        // Messages that are one text, by what else there is.
+        private readonly Tracepoint[] texts = new Tracepoint[(int)MessageParts.All + 1];
 
         internal LevelSites(string category, Level level)
         {
             this.category = category;
             this.level = level;
+            lastNear = Near;
             texts[0] = new Tracepoint(Describe("{}"), "S");
         }
 
@@ -45,9 +51,9 @@ namespace Silverpoint.Extensions.Logging
         }
 
         // Null: there are too many templates.
-        internal ListedSlot OfTemplate(string template, int id, bool hasException)
+        internal ListedSlot OfTemplate(string template, MessageParts parts)
         {
-            var key = new SiteKey(template, id, hasException);
+            var key = new SiteKey(template, parts);
             ListedSlot slot;
             if (templates.TryGetValue(key, out slot)) return slot;
             if (Volatile.Read(ref count) >= MostTemplates) return null;
@@ -58,38 +64,45 @@ namespace Silverpoint.Extensions.Logging
         }
 
         // Null: it is not known yet.
-        internal KeyedSite Find(object key, int id, bool hasException)
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        internal DefinedSite Find(object key, MessageParts parts)
         {
-            for (KeyedSite one = Volatile.Read(ref keyed[RuntimeHelpers.GetHashCode(key) & (Buckets - 1)]); one != null; one = one.Next)
-                if (one.Key == key && one.Id == id && one.HasException == hasException) return one;
+            for (DefinedSite one = Volatile.Read(ref defined[RuntimeHelpers.GetHashCode(key) & (Buckets - 1)]); one != null; one = one.Next)
+                if (one.Key == key && one.Parts == parts) return one;
             return null;
         }
 
-        // Whether another state's formatter may be remembered.
-        internal bool HasRoom => Volatile.Read(ref keyedCount) < MostTemplates;
-
-        internal void Add(KeyedSite site)
+        // Null: there are too many.
+        internal DefinedSite Define(object key, MessageParts parts, List<IFieldValue> values, IReadOnlyList<KeyValuePair<string, object>> list)
         {
-            lock (keyed)
+            lock (defined)
             {
-                if (!HasRoom || Find(site.Key, site.Id, site.HasException) != null) return;
-                ++keyedCount;
-                int bucket = RuntimeHelpers.GetHashCode(site.Key) & (Buckets - 1);
-                site.Next = keyed[bucket];
-                Volatile.Write(ref keyed[bucket], site);
+                DefinedSite found = Find(key, parts);
+                if (found != null || definedCount >= MostTemplates) return found;
+                ++definedCount;
+                int bucket = RuntimeHelpers.GetHashCode(key) & (Buckets - 1);
+                found = new DefinedSite(this, key, parts, values, list, defined[bucket]);
+                Volatile.Write(ref defined[bucket], found);
+                if (nearCount < MostNear && found.Point != null && found.Formats == null)
+                {
+                    ++nearCount;
+                    Volatile.Write(ref lastNear.NextNear, found);
+                    lastNear = found;
+                }
+                return found;
             }
         }
 
-        internal void RecordText(string text, int id, Exception exception)
+        internal void RecordText(string text, MessageEnd end)
         {
-            int parts = (id != 0 ? 1 : 0) | (exception != null ? 2 : 0);
-            Tracepoint point = Volatile.Read(ref texts[parts]) ?? MakeText(parts);
+            MessageParts parts = end.Parts;
+            Tracepoint point = Volatile.Read(ref texts[(int)parts]) ?? MakeText(parts);
             Writer writer = Writer.Take(3);
             try
             {
                 writer.Next();
                 writer.PutText(text);
-                PutExtras(writer, id, exception);
+                end.Pack(writer);
                 Ring.Write(point, writer);
             }
             finally
@@ -98,67 +111,32 @@ namespace Silverpoint.Extensions.Logging
             }
         }
 
-        private Tracepoint MakeText(int parts)
+        private Tracepoint MakeText(MessageParts parts)
         {
             lock (texts)
             {
-                if (texts[parts] == null) Volatile.Write(ref texts[parts], new ExtendedTracepoint(Describe("{}"), "S" + ExtraSignature(parts), ("message" + ExtraNames(parts)).Split(' ')));
-                return texts[parts];
+                if (texts[(int)parts] != null) return texts[(int)parts];
+                var names = new List<string> { "message" };
+                MessageEnd.AddNames(names, parts);
+                Volatile.Write(ref texts[(int)parts], new ExtendedTracepoint(Describe("{}"), "S" + MessageEnd.Signature(parts), names.ToArray()));
+                return texts[(int)parts];
             }
-        }
-
-        // What follows the arguments of a template.
-        private static string ExtraSignature(int parts) => ((parts & 1) != 0 ? "i" : "") + ((parts & 2) != 0 ? "v" : "");
-        private static string ExtraNames(int parts) => ((parts & 1) != 0 ? " event" : "") + ((parts & 2) != 0 ? " exception" : "");
-
-        internal static string ExtraSignature(int id, bool hasException) => ExtraSignature((id != 0 ? 1 : 0) | (hasException ? 2 : 0));
-
-        internal static void AddExtraNames(System.Collections.Generic.List<string> names, int id, bool hasException)
-        {
-            if (id != 0) names.Add("event");
-            if (hasException) names.Add("exception");
-        }
-
-        internal static void PutExtras(Writer writer, int id, Exception exception)
-        {
-            writer.Next();
-            if (id != 0) Codec<int>.Packer.Put(writer, id);
-            writer.Next();
-            if (exception != null) Items.PutArgument(writer, exception);
         }
 
         private struct SiteKey : IEquatable<SiteKey>
         {
             private readonly string template;
-            private readonly int id;
-            private readonly bool hasException;
+            private readonly MessageParts parts;
 
-            internal SiteKey(string template, int id, bool hasException)
+            internal SiteKey(string template, MessageParts parts)
             {
                 this.template = template;
-                this.id = id;
-                this.hasException = hasException;
+                this.parts = parts;
             }
 
-            public bool Equals(SiteKey other) => id == other.id && hasException == other.hasException && template == other.template;
+            public bool Equals(SiteKey other) => parts == other.parts && template == other.template;
             public override bool Equals(object other) => other is SiteKey && Equals((SiteKey)other);
-            public override int GetHashCode() => (template.GetHashCode() * 31 + id) * 2 + (hasException ? 1 : 0);
-        }
-    }
-
-    // A site that is found by an object, such as the formatter that all states of one message share.
-    internal abstract class KeyedSite
-    {
-        internal readonly object Key;
-        internal readonly int Id;
-        internal readonly bool HasException;
-        internal KeyedSite Next;
-
-        internal KeyedSite(object key, int id, bool hasException)
-        {
-            Key = key;
-            Id = id;
-            HasException = hasException;
+            public override int GetHashCode() => template.GetHashCode() * 4 + (int)parts;
         }
     }
 }

@@ -12,7 +12,7 @@ namespace Silverpoint.Extensions.Logging
         private const int MostValues = 100;
 
         // False: it is no such state, or is recorded as a text.
-        internal static bool Record(LevelSites sites, int id, object state, Exception exception)
+        internal static bool Record(LevelSites sites, object state, MessageEnd end)
         {
             var list = state as IReadOnlyList<KeyValuePair<string, object>>;
             if (list == null) return false;
@@ -21,7 +21,7 @@ namespace Silverpoint.Extensions.Logging
             KeyValuePair<string, object> last = list[count];
             var template = last.Value as string;
             if (template == null || last.Key != MessageTemplate.Key) return false;
-            ListedSlot slot = sites.OfTemplate(template, id, exception != null);
+            ListedSlot slot = sites.OfTemplate(template, end.Parts);
             if (slot == null) return false;
             var names = new string[count];
             var values = new object[count];
@@ -31,13 +31,13 @@ namespace Silverpoint.Extensions.Logging
                 names[i] = one.Key ?? "";
                 values[i] = Values.Shown(one.Value);
             }
-            ListedSite site = slot.Find(sites, names, values, id, exception != null);
+            ListedSite site = slot.Find(sites, names, values, end.Parts);
             if (site == null || site.Point == null) return false;
             Writer writer = Writer.Take(count + 2);
             try
             {
                 site.Pack(writer, values);
-                LevelSites.PutExtras(writer, id, exception);
+                end.Pack(writer);
                 Ring.Write(site.Point, writer);
             }
             finally
@@ -60,7 +60,7 @@ namespace Silverpoint.Extensions.Logging
         internal ListedSlot(string template) { this.template = template; }
 
         // Null: there are too many.
-        internal ListedSite Find(LevelSites sites, string[] names, object[] values, int id, bool hasException)
+        internal ListedSite Find(LevelSites sites, string[] names, object[] values, MessageParts parts)
         {
             ListedSite known = Volatile.Read(ref first);
             for (ListedSite one = known; one != null; one = one.Next)
@@ -70,7 +70,7 @@ namespace Silverpoint.Extensions.Logging
             {
                 for (ListedSite one = first; one != null; one = one.Next)
                     if (one.Fits(names, values)) return one;
-                var made = new ListedSite(sites, template, names, values, id, hasException, first);
+                var made = new ListedSite(sites, template, names, values, parts, first);
                 Volatile.Write(ref first, made);
                 return made;
             }
@@ -89,7 +89,7 @@ namespace Silverpoint.Extensions.Logging
         // Null: the message is a text.
         internal readonly Tracepoint Point;
 
-        internal ListedSite(LevelSites sites, string template, string[] names, object[] values, int id, bool hasException, ListedSite next)
+        internal ListedSite(LevelSites sites, string template, string[] names, object[] values, MessageParts parts, ListedSite next)
         {
             Next = next;
             Count = next == null ? 1 : next.Count + 1;
@@ -121,9 +121,9 @@ namespace Silverpoint.Extensions.Logging
             }
             for (int i = 0; i < names.Length; ++i)
                 if (!isUsed[i]) Add(new FormatField(new CompositeFormat.Part { Index = i }, types[i]), names[i], all, shown, signature);
-            LevelSites.AddExtraNames(shown, id, hasException);
+            MessageEnd.AddNames(shown, parts);
             fields = all.ToArray();
-            Point = sites.Make(text.ToString(), signature.Append(LevelSites.ExtraSignature(id, hasException)).ToString(), shown.ToArray());
+            Point = sites.Make(text.ToString(), signature.Append(MessageEnd.Signature(parts)).ToString(), shown.ToArray());
         }
 
         private static void Add(FormatField field, string name, List<FormatField> all, List<string> shown, StringBuilder signature)

@@ -1,4 +1,7 @@
+#pragma warning disable CS8500 // The address of a state is used while it is in the stack.
 using System;
+using System.Collections.Generic;
+using System.Runtime.CompilerServices;
 using Microsoft.Extensions.Logging;
 
 namespace Silverpoint.Extensions.Logging
@@ -25,24 +28,39 @@ namespace Silverpoint.Extensions.Logging
             NativeSite*[] all = switches;
             if ((uint)logLevel >= (uint)all.Length) return false;
             byte state = *all[(int)logLevel]->State;
-            return state != 0 && (state == 1 || Native.spn_wants(all[(int)logLevel], state) != 0);
+            return state != 0 && (state == 1 || Native.Wants(all[(int)logLevel], state));
         }
 
+        // A message that is known has a site, which says itself whether it is on. No code of the program runs then.
         public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception exception, Func<TState, Exception, string> formatter)
+        {
+            LevelSites[] all = levels;
+            if ((uint)logLevel >= (uint)all.Length) return;
+            if (exception == null)
+            {
+                StateRecorder recorder = StateRecorders<TState>.Only;
+                if (recorder != null && recorder.Record(all[(int)logLevel], (byte*)&state, eventId.Id)) return;
+            }
+            LogSlowly(logLevel, eventId.Id, state, exception, formatter);
+        }
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private void LogSlowly<TState>(LogLevel logLevel, int id, TState state, Exception exception, Func<TState, Exception, string> formatter)
         {
             if (!IsEnabled(logLevel)) return;
             LevelSites sites = levels[(int)logLevel];
+            var end = new MessageEnd(id, exception);
             try
             {
-                StateFields<TState> fields = StateFields<TState>.Only;
-                if (fields != null && fields.Record(sites, eventId.Id, ref state, exception)) return;
-                if (ListedState.Record(sites, eventId.Id, state, exception)) return;
+                StateRecorder recorder = StateRecorders<TState>.Only;
+                if (recorder != null && recorder.Record(sites, (byte*)&state, (IReadOnlyList<KeyValuePair<string, object>>)state, end)) return;
+                if (ListedState.Record(sites, state, end)) return;
             }
             catch (Exception)
             {
                 // The formatter may do better: the message is a text.
             }
-            sites.RecordText(TextOf(state, exception, formatter), eventId.Id, exception);
+            sites.RecordText(TextOf(state, exception, formatter), end);
         }
 
         private static string TextOf<TState>(TState state, Exception exception, Func<TState, Exception, string> formatter)

@@ -12,15 +12,22 @@ namespace Silverpoint
         private const int LongText = 2048;
         internal const string Null = "(null)";
 
-        // How many bytes the value has in a record; negative: it is not packed here.
+        // How many bytes each value has in a record; 0: it depends on the value, or is not known here.
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        internal static int Size<T>(T value)
+        internal static int FixedSize<T>()
         {
             if (typeof(T) == typeof(int) || typeof(T) == typeof(uint) || typeof(T) == typeof(float)) return 4;
             if (typeof(T) == typeof(long) || typeof(T) == typeof(ulong) || typeof(T) == typeof(double) || typeof(T) == typeof(IntPtr) || typeof(T) == typeof(UIntPtr)) return 8;
             if (typeof(T) == typeof(short) || typeof(T) == typeof(ushort) || typeof(T) == typeof(char)) return 2;
             if (typeof(T) == typeof(byte) || typeof(T) == typeof(sbyte) || typeof(T) == typeof(bool)) return 1;
-            if (typeof(T) == typeof(Guid)) return 16;
+            return typeof(T) == typeof(Guid) ? 16 : 0;
+        }
+
+        // How many bytes the value has in a record; negative: it is not packed here.
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        internal static int Size<T>(T value)
+        {
+            if (FixedSize<T>() != 0) return FixedSize<T>();
             if (typeof(T) == typeof(DateTime)) return Times.IsDirect(*(DateTime*)&value) ? Times.Size : -1;
             if (typeof(T) == typeof(DateTimeOffset)) return Times.IsShort((*(DateTimeOffset*)&value).UtcDateTime) ? Times.Size : -1;
             if (typeof(T) == typeof(TimeSpan)) return Times.IsShort(*(TimeSpan*)&value) ? Times.Size : -1;

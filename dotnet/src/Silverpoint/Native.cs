@@ -1,4 +1,5 @@
 using System;
+using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Text;
 
@@ -118,6 +119,11 @@ namespace Silverpoint
         // UTF-8 and a zero byte, so that there is always something to point to.
         private static byte[] Bytes(string text) => Encoding.UTF8.GetBytes(text + "\0");
 
+        // Whether a record is wanted, in states other than off and on. Where a call of native code is inlined, its caller
+        // prepares for it at each entry.
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        internal static bool Wants(NativeSite* site, byte state) => spn_wants(site, state) != 0;
+
         [DllImport(Library)] private static extern int spn_interface();
         [DllImport(Library)] private static extern IntPtr spn_counter_address();
         [DllImport(Library)] private static extern NativeSite* spn_site(int level, int line, byte* texts, UIntPtr fileSize, UIntPtr functionSize, UIntPtr categorySize, UIntPtr contentSize);
@@ -125,7 +131,7 @@ namespace Silverpoint
         [DllImport(Library)] internal static extern UIntPtr spn_sites();
         [DllImport(Library)] private static extern ulong spn_complete(NativeSite* site, int kind, byte* names, UIntPtr namesSize, byte* text, UIntPtr textSize, byte* signature, UIntPtr signatureSize, uint size);
         [DllImport(Library)] internal static extern Lane* spn_lane();
-        [DllImport(Library)] internal static extern int spn_wants(NativeSite* site, int state);
+        [DllImport(Library)] private static extern int spn_wants(NativeSite* site, int state);
         [DllImport(Library)] internal static extern ulong spn_record(NativeSite* site, ulong head, byte* bytes, UIntPtr size, int cut);
         [DllImport(Library)] internal static extern void spn_lose(int cause);
         [DllImport(Library)] internal static extern UIntPtr spn_largest();

@@ -111,7 +111,7 @@ namespace Silverpoint
         {
             NativeSite* site = point.Site;
             byte state = *site->State;
-            if (state == 0 || (state != 1 && Native.spn_wants(site, state) == 0)) return 0;
+            if (state == 0 || (state != 1 && !Native.Wants(site, state))) return 0;
             ulong head = Volatile.Read(ref site->Head);
             if (head == 0) head = point.Complete();
             if (head == 0) return 0;
@@ -136,7 +136,7 @@ namespace Silverpoint
             ulong head = Volatile.Read(ref site->Head);
             byte state = *site->State;
             if (state == 1 && (long)head > 0 && lane != null) return Write(site, head, writer);
-            if (state == 0 || (state != 1 && Native.spn_wants(site, state) == 0)) return 0;
+            if (state == 0 || (state != 1 && !Native.Wants(site, state))) return 0;
             if (head == 0) head = point.Complete();
             if (head == 0) return 0;
             if (lane == null) Begin();

@@ -41,6 +41,37 @@ static class LoggingTests
         Check.Same(Lines(wanted), Lines(Recorded.Records(ended.File).Select(one => (string)one["message"])), "messages");
     }
 
+    // Readers show it behind the message.
+    static string WithoutEvent(string message) => System.Text.RegularExpressions.Regex.Replace(message, " event=[0-9]+$", "");
+
+    public static void DefinedMessagesAreThoseOfTheFormatter()
+    {
+        Ended ended = Recorded.Program("Defined");
+        string[] wanted = ended.Output.Split('\n').Where(line => line.Length > 0).ToArray();
+        List<Dictionary<string, object>> found = Recorded.Records(ended.File);
+        Check.Same(30, wanted.Length, "messages that the program has printed");
+        for (int i = 0; i < wanted.Length; ++i) Check.Same(wanted[i], WithoutEvent((string)found[i]["message"]), "message " + i);
+        Check.Same("A=-128 B=255 C=-32768 D=65535 E=4294967295 F=18446744073709551615 event=3", Arguments(found[0]), "integers");
+        Check.Same("A=(null) B=-9223372036854775808 C= event=5", Arguments(found[7]), "texts");
+        Check.Same("{:04X} {:.2f} {:d} {:x} {} {}", (string)found[9]["template"], "formats");
+        Check.Same("A=255 B=0.25 C=7 D=11 E=e F=6 event=5", Arguments(found[9]), "values with formats");
+    }
+
+    public static void ThreadsRecordTheSameMessagesAtOnce()
+    {
+        List<Dictionary<string, object>> found = Made("Threads");
+        Check.Same(8 * 200 * 24, found.Count, "records");
+        Check.Same(24, found.Select(one => (string)one["template"]).Distinct().Count(), "templates");
+        foreach (Dictionary<string, object> one in found)
+        {
+            var arguments = (Dictionary<string, object>)one["args"];
+            int message = int.Parse(((string)one["message"]).Split(' ')[1]);
+            string wanted = "message " + message + " of " + Text(arguments["Thread"]) + " in round " + Text(arguments["Round"]) + " x", number = message % 3 == 0 ? "" : " event=" + message % 3;
+            Check.Same(wanted + number, (string)one["message"], "a message");
+            Check.That(Arguments(one).EndsWith(" Text=x" + number), Arguments(one));
+        }
+    }
+
     public static void ValuesAreTypedAndNamed()
     {
         List<Dictionary<string, object>> found = Made("Typed");

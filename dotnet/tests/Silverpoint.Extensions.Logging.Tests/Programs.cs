@@ -58,6 +58,37 @@ static class Programs
         }
     }
 
+    enum Small : byte { None, Some }
+
+    // All of them go the way without a list, as long as their values are printed alike.
+    public static void Defined()
+    {
+        CultureInfo.CurrentCulture = CultureInfo.InvariantCulture;
+        ILogger both = new Printing(log);
+        var whole = LoggerMessage.Define<sbyte, byte, short, ushort, uint, ulong>(LogLevel.Information, new EventId(3), "{A} {B} {C} {D} {E} {F}");
+        var others = LoggerMessage.Define<bool, char, Guid, decimal, Small, float>(LogLevel.Information, default, "{A} {B} {C} {D} {E} {F}");
+        var texts = LoggerMessage.Define<string, long, string>(LogLevel.Information, new EventId(5), "<{A}> {B} <{C}>");
+        var formats = LoggerMessage.Define<int, double, long, byte, string, uint>(LogLevel.Information, new EventId(5), "{A:X4} {B:F2} {C:D} {D:x} {E} {F}");
+        var single = LoggerMessage.Define<int>(LogLevel.Information, default, "{A}{{}}");
+        var objects = LoggerMessage.Define<object, DateTime, int?>(LogLevel.Information, default, "{A} {B} {C}");
+        var wide = LoggerMessage.Define<int, string>(LogLevel.Information, default, "[{A,5}] [{B,-5}]");
+        var named = LoggerMessage.Define<int, int>(LogLevel.Information, default, "{A} {A}");
+        for (int i = 0; i < 2; ++i)
+        {
+            whole(both, sbyte.MinValue, byte.MaxValue, short.MinValue, ushort.MaxValue, uint.MaxValue, ulong.MaxValue, null);
+            foreach (float value in new[] { 0.5f, -0f, 1e9f, float.NaN, 99999.9f }) others(both, i == 0, 'x', new Guid("00112233-4455-6677-8899-aabbccddeeff"), -1.50m, (Small)i, value, null);
+            others(both, true, '\u20ac', Guid.Empty, decimal.MaxValue, (Small)77, 1, null);
+            texts(both, null, long.MinValue, "", null);
+            texts(both, new string('\u00e4', 2048), 1, new string('b', 2049), null);
+            formats(both, 255, 0.25, 7, 11, "e", 6, null);
+            formats(both, -1, 0.125, -7, 11, null, 6, null);
+            single(both, i, null);
+            objects(both, new Version(1, 2), new DateTime(2026, 11, 26, 1, 2, 3), null, null);
+            wide(both, i, "ab", null);
+            named(both, 1, 2, null);
+        }
+    }
+
     // As source-generated methods with more than six values have them.
     readonly struct Seven : IReadOnlyList<KeyValuePair<string, object>>
     {
@@ -183,6 +214,23 @@ static class Programs
 
     public static void Allocations() =>
         Console.WriteLine(Bytes(i => { filled(log, i, i + 0.5, "Ann", null); plain(log, null); }) + " bytes while on, " + Bytes(i => rounded(log, i, 0.25, null)) + " bytes while off");
+
+    // More messages than a level looks at first, all of them recorded for the first time by several threads at once.
+    public static void Threads()
+    {
+        var messages = Enumerable.Range(0, 24).Select(i => LoggerMessage.Define<int, int, string>(LogLevel.Information, new EventId(i % 3), "message " + i + " of {Thread} in round {Round} {Text}")).ToArray();
+        using var barrier = new Barrier(8);
+        var threads = Enumerable.Range(0, 8).Select(number => new Thread(() =>
+        {
+            for (int round = 0; round < 200; ++round)
+            {
+                if (round == 0) barrier.SignalAndWait();
+                foreach (var message in messages) message(log, number, round, "x", null);
+            }
+        })).ToList();
+        threads.ForEach(one => one.Start());
+        threads.ForEach(one => one.Join());
+    }
 
     public static void Factory()
     {

@@ -67,7 +67,7 @@ namespace Silverpoint
             get
             {
                 byte state = *Site->State;
-                return state != 0 && (state == 1 || Native.spn_wants(Site, state) != 0);
+                return state != 0 && (state == 1 || Native.Wants(Site, state));
             }
         }
 
