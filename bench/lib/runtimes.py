@@ -1,5 +1,6 @@
 """Silverpoint.dll on each runtime of .NET: the table of S5, and what single calls cost. For bench/dotnet-runtimes."""
 
+import functools
 import json
 import os
 import random
@@ -19,6 +20,8 @@ import places as at  # noqa: E402
 TIMEOUT_S = 600
 LISTENERS = {"none": "no listener", "silverpoint": "SilverpointTraceListener", "text": "TextWriterTraceListener, to a file", "default": "default listener",
              "events": "EventSource to an empty EventListener (stands for ETW)"}
+# Programs below dotnet/bench with single calls: their words before the number of blocks, and where they run.
+CALLS = [("Bench", ["calls"], list(at.TITLES)), ("BenchActivities", [], ["net8", "net10"]), *(("BenchLogging", [logger], ["net10"]) for logger in ("empty", "silverpoint", "factory"))]
 DIGITS = re.compile(rb"\b[0-9a-f]{32}\b")
 RECORDS = re.compile(r"([\d,]+) records? in .*, no losses\)")
 
@@ -32,18 +35,18 @@ class Bench:
         self.directory.mkdir(parents=True, exist_ok=True)
         subprocess.run(["cargo", "build", "--quiet", "--release", "--locked", "--package", "silverpoint-cli"], cwd=driver.TOP, check=True)
         self.silverpoint = self.places.target / "release/silverpoint"
-        self.project = next(project for project in driver.build(self.places) if project.name == "Bench")
+        self.projects = {project.name: project for project in driver.build(self.places)}
         include = f"-I{driver.TOP / 'cpp/include'}"
         cold = self.directory / "silverpoint_c.o"
         building.call(["g++", *building.CXX_FLAGS, "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden", "-fPIC", include, "-c", driver.TOP / "cpp/src/silverpoint_c.cpp", "-o", cold])
-        building.call(["gcc", *building.C_FLAGS, "-fPIC", "-shared", "-fvisibility=hidden", include, BENCH / "dotnet/loop.c", cold, "-o", self.directory / "libbench_loop.so", "-pthread", "-ldl"])
+        building.call(["gcc", *building.C_FLAGS, "-fPIC", "-shared", "-fvisibility=hidden", include, driver.TOP / "bench/dotnet/loop.c", cold, "-o", self.directory / "libbench_loop.so", "-pthread", "-ldl"])
 
-    def run(self, words, arguments, check):
+    def run(self, words, arguments, check, needs_file=True):
         """One process under `silverpoint run`. Its lines of JSON; Failed when records are missing."""
         with Workspace(self) as space:
             environment = {name: value for name, value in os.environ.items() if not name.startswith(("SILVERPOINT", "DOTNET_", "COMPlus_", "MONO_"))}
             environment |= {"SILVERPOINT_DIR": str(space.sessions), "LD_LIBRARY_PATH": str(self.directory), "MONO_PATH": str(self.places.folder / "mono/4.5/Facades")}
-            done = processes.run([self.silverpoint, "run", "--filter", "info", "-o", space.trace, "--", *words, *arguments, space.directory / "out.txt"], TIMEOUT_S, env=environment)
+            done = processes.run([self.silverpoint, "run", "--filter", "debug", "-o", space.trace, "--", *words, *arguments, *([space.directory / "out.txt"] if needs_file else [])], TIMEOUT_S, env=environment)
             lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
             if done.returncode != 0 or not lines:
                 raise building.Failed(f"exit {done.returncode}: {(done.stderr.strip().splitlines() or ['no output'])[0][:200]}")
@@ -75,27 +78,32 @@ def measure(bench, runtimes, rounds, blocks, blocks_of_calls):
     """(rows of turns, rows of calls, problems). One process each, in random order."""
     turns, calls, problems, order = {}, {}, [], random.Random(29)
     for runtime in runtimes:
+        steps = [("Bench", ["md5", listener, str(blocks)]) for listener in LISTENERS] + [(name, [*words, str(blocks_of_calls)]) for name, words, where in CALLS if runtime in where]
         try:
-            words = driver.words_of(bench.places, runtime, bench.project)
+            programs = {name: driver.words_of(bench.places, runtime, bench.projects[name]) for name, _ in steps}
         except at.Unavailable as why:
             problems.append(str(why))
             continue
-        steps = [(listener, number) for number in range(rounds) for listener in [*LISTENERS, "calls"]]
-        order.shuffle(steps)
-        failed = set()
-        for listener, _ in steps:
-            if listener in failed:
+        found, failed = [[] for _ in steps], set()
+        turn = [number for number in range(len(steps)) for _ in range(rounds)]
+        order.shuffle(turn)
+        for number in turn:
+            name, words = steps[number]
+            if number in failed:
                 continue
+            check = functools.partial(texts_are_there, listener=words[1]) if words[0] == "md5" else records_are_there
             try:
-                if listener == "calls":
-                    for row in bench.run(words, ["calls", str(blocks_of_calls)], records_are_there)[:-1]:
-                        calls.setdefault((runtime, row["call"]), []).append(row)
-                else:
-                    rows = bench.run(words, ["md5", listener, str(blocks)], lambda *found, listener=listener: texts_are_there(*found, listener))
-                    turns.setdefault((runtime, listener), []).append(rows[0])
+                found[number].append(bench.run(programs[name], words, check, name == "Bench"))
             except (building.Failed, subprocess.SubprocessError, OSError) as why:
-                failed.add(listener)
-                problems.append(f"{at.TITLES[runtime]}, {LISTENERS.get(listener, listener)}: {why}")
+                failed.add(number)
+                problems.append(f"{at.TITLES[runtime]}, {name} {' '.join(words)}: {why}")
+        for (name, words), runs in zip(steps, found):
+            for rows in runs:
+                if words[0] == "md5":
+                    turns.setdefault((runtime, words[1]), []).append(rows[0])
+                    continue
+                for row in rows[:-1]:
+                    calls.setdefault((runtime, row["call"]), []).append(row)
     turns = [{"runtime": runtime, "listener": listener, "processes": len(rows), **{key: round(median([row[key] for row in rows]), 3) for key in ("with_us", "without_us", "above_us")}}
              for (runtime, listener), rows in turns.items()]
     calls = [{"runtime": runtime, "call": call, "processes": len(rows), "ns": round(median([row["ns"] for row in rows]), 1), "bytes": median([row["bytes"] for row in rows])}
@@ -120,5 +128,6 @@ def page(turns, calls, problems, about, busy):
         cells = [f"{row['ns']:.1f} ({row['bytes']:.0f})" if (row := of.get((name, call))) and row["bytes"] >= 0 else f"{row['ns']:.1f}" if row else "–" for name in runtimes]
         lines.append(f"| {call} | " + " | ".join(cells) + " |")
     lines += ["", "- `Trace.Write` and `TraceSource` format or box in the caller: garbage of calls without a listener is the runtime's own.",
+              "- An activity is three records: its begin, what is known at its end, and its end. LoggerMessage with an empty logger is what the library itself costs.",
               "- The C frontend's loop runs in the same process and records into the same trace file."]
     return "\n".join(lines) + "\n"

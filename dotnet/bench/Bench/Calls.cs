@@ -1,15 +1,12 @@
 using System;
 using System.Diagnostics;
-using System.Globalization;
-using System.Reflection;
+using System.Diagnostics.Tracing;
 using System.Runtime.InteropServices;
 using Silverpoint;
 
-/// Single calls, in blocks of a thousand; the loop itself is taken off.
+/// What a program calls on every runtime.
 static class Calls
 {
-    const int Block = 1000;
-
     // A tracepoint of the C frontend in a loop (bench/dotnet/loop.c): nanoseconds a record.
     [DllImport("bench_loop")]
     static extern double bench_loop(int calls);
@@ -21,57 +18,49 @@ static class Calls
     static readonly TraceSource on = new TraceSource("bench.on", SourceLevels.Information);
     static readonly TraceSource silent = new TraceSource("bench.off", SourceLevels.Warning);
 
-    // Bytes that this thread has allocated; not every runtime says it.
-    static readonly Func<long> allocated = Allocated();
-
-    static Func<long> Allocated()
-    {
-        MethodInfo method = typeof(GC).GetMethod("GetAllocatedBytesForCurrentThread", BindingFlags.Public | BindingFlags.Static);
-        return method == null ? null : (Func<long>)Delegate.CreateDelegate(typeof(Func<long>), method);
-    }
-
-    static long records;
-
     public static int Run(int blocks, string file)
     {
         Trace.UseGlobalLock = false;
         Trace.Listeners.Clear();
-        Time("nothing", blocks, 0, Nothing);
-        Time("Trace.WriteLine, no listener", blocks, 0, WriteLines);
+        Timing.Begin(blocks);
+        Timing.Of("Trace.WriteLine, no listener", 0, WriteLines);
         using (var writer = new TextWriterTraceListener(file))
         {
             Trace.Listeners.Add(writer);
-            Time("Trace.WriteLine, TextWriterTraceListener", blocks, 0, WriteLines);
+            Timing.Of("Trace.WriteLine, TextWriterTraceListener", 0, WriteLines);
             Trace.Listeners.Clear();
         }
         Trace.Listeners.Add(new SilverpointTraceListener("lines=pieces"));
-        Time("Trace.WriteLine, silverpoint", blocks, 1, WriteLines);
-        Time("Trace.Write, silverpoint, each a record", blocks, 1, Writes);
+        Timing.Of("Trace.WriteLine, silverpoint", 1, WriteLines);
+        Timing.Of("Trace.Write, silverpoint, each a record", 1, Writes);
         Trace.Listeners.Clear();
         foreach (TraceSource source in new[] { on, silent })
         {
             source.Listeners.Clear();
             source.Listeners.Add(new SilverpointTraceListener());
         }
-        Time("TraceSource with two arguments, silverpoint", blocks, 1, Events);
-        Time("TraceSource with two arguments, off", blocks, 0, SilentEvents);
+        Timing.Of("TraceSource with two arguments, silverpoint", 1, Events);
+        Timing.Of("TraceSource with two arguments, off", 0, SilentEvents);
         EmptyListener.Start();
-        Time("EventSource, an empty listener", blocks, 0, SourceEvents);
+        Timing.Of("EventSource, an empty listener", 0, SourceEvents);
+        EmptyListener.Stop();
+        // (Mono has no events.)
+        using (new SilverpointEventListener("Silverpoint-Bench", EventLevel.Informational)) Timing.Of("EventSource, silverpoint", TextEvents.Log.IsEnabled() ? 1 : 0, SourceEvents);
         if (off.IsEnabled) throw new InvalidOperationException("the tracepoint is on");
-        Time("tracepoint with three numbers, off", blocks, 0, Off);
-        Time("tracepoint with three numbers", blocks, 1, Numbers);
-        Time("tracepoint with a text and a number", blocks, 1, Texts);
-        Time("Context.Push and Dispose", blocks, 0, Scopes);
-        Time("Context.Push, a record with a text and a number, Dispose", blocks, 1, TextsInScopes);
-        using (Context.Push("request", 7)) Time("tracepoint with a text and a number, in a context", blocks, 1, Texts);
+        Timing.Of("tracepoint with three numbers, off", 0, Off);
+        Timing.Of("tracepoint with three numbers", 1, Numbers);
+        Timing.Of("tracepoint with a text and a number", 1, Texts);
+        Timing.Of("Context.Push and Dispose", 0, Scopes);
+        Timing.Of("Context.Push, a record with a text and a number, Dispose", 1, TextsInScopes);
+        using (Context.Push("request", 7)) Timing.Of("tracepoint with a text and a number, in a context", 1, Texts);
         if (HasLoop())
         {
             double[] ns = new double[blocks];
-            for (int block = 0; block < blocks; ++block) ns[block] = bench_loop(Block);
-            records += (long)(blocks + 1) * Block;
-            Say("C frontend with three numbers, in a loop of C", Program.Median(ns), 0);
+            for (int block = 0; block < blocks; ++block) ns[block] = bench_loop(Timing.Block);
+            Timing.Records += (long)(blocks + 1) * Timing.Block;
+            Timing.Say("C frontend with three numbers, in a loop of C", Timing.Median(ns), 0);
         }
-        Console.WriteLine("{\"records\":" + records.ToString(CultureInfo.InvariantCulture) + "}");
+        Timing.End();
         return 0;
     }
 
@@ -79,7 +68,7 @@ static class Calls
     {
         try
         {
-            return bench_loop(Block) > 0;
+            return bench_loop(Timing.Block) > 0;
         }
         catch (DllNotFoundException)
         {
@@ -87,38 +76,8 @@ static class Calls
         }
     }
 
-    static double loop;
-
-    static void Time(string name, int blocks, int recordsOfACall, Action<int> calls)
-    {
-        // Compilers of several tiers get their turns first.
-        for (int turn = 0; turn < 5; ++turn)
-        {
-            for (int i = 0; i < 16; ++i) calls(Block);
-            System.Threading.Thread.Sleep(100);
-        }
-        double[] ns = new double[blocks];
-        long bytes = allocated == null ? 0 : allocated();
-        for (int block = 0; block < blocks; ++block)
-        {
-            long begun = Stopwatch.GetTimestamp();
-            calls(Block);
-            ns[block] = (Stopwatch.GetTimestamp() - begun) * 1e9 / Stopwatch.Frequency / Block;
-        }
-        bytes = allocated == null ? -1 : allocated() - bytes;
-        records += (long)recordsOfACall * Block * (blocks + 80);
-        double median = Program.Median(ns);
-        if (name == "nothing") loop = median;
-        else Say(name, median - loop, bytes < 0 ? -1 : (double)bytes / blocks / Block);
-    }
-
-    static void Say(string name, double ns, double bytes) =>
-        Console.WriteLine("{\"call\":\"" + name + "\",\"ns\":" + ns.ToString("F2", CultureInfo.InvariantCulture) + ",\"bytes\":" + bytes.ToString("F1", CultureInfo.InvariantCulture) + "}");
-
     static readonly string line = "order 1234567 filled at 101.25";
-    static int sink;
 
-    static void Nothing(int calls) { for (int i = 0; i < calls; ++i) System.Threading.Volatile.Write(ref sink, i); }
     static void WriteLines(int calls) { for (int i = 0; i < calls; ++i) Trace.WriteLine(line); }
     static void Writes(int calls) { for (int i = 0; i < calls; ++i) Trace.Write(line); }
     static void Events(int calls) { for (int i = 0; i < calls; ++i) on.TraceEvent(TraceEventType.Information, 7, "order {0} at {1}", i, 101.25); }

@@ -20,12 +20,4 @@ static class Program
                 return 2;
         }
     }
-
-    /// The middle value.
-    public static double Median(double[] values)
-    {
-        double[] sorted = values.OrderBy(one => one).ToArray();
-        int half = sorted.Length / 2;
-        return sorted.Length % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
-    }
 }

@@ -72,7 +72,7 @@ static class Turns
             return 1;
         }
         Console.WriteLine(string.Format(CultureInfo.InvariantCulture, "{{\"with_us\":{0:F4},\"without_us\":{1:F4},\"above_us\":{2:F4},\"written\":{3},\"sum\":{4}}}",
-                                        Program.Median(with), Program.Median(without), Program.Median(above), written, sums[0]));
+                                        Timing.Median(with), Timing.Median(without), Timing.Median(above), written, sums[0]));
         return 0;
     }
 
@@ -112,6 +112,8 @@ sealed class EmptyListener : EventListener
         listener = new EmptyListener();
         listener.EnableEvents(TextEvents.Log, EventLevel.Informational);
     }
+
+    public static void Stop() => listener.Dispose();
 
     protected override void OnEventWritten(EventWrittenEventArgs one)
     {
