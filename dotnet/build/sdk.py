@@ -33,7 +33,8 @@ class Sdk:
 
     def build(self, project, target, **properties):
         """Runs a target of a project, with properties; before Build, it fetches packages. No network: they come from the folders in RestoreSources."""
-        given = {"RestorePackagesPath": self.scratch / "nuget", "RestoreSources": self.places.packages, **properties}
+        # A compiler that serves later builds would stay for ten minutes.
+        given = {"RestorePackagesPath": self.scratch / "nuget", "RestoreSources": self.places.packages, "UseSharedCompilation": "false", **properties}
         words = [self.host, "exec", "--runtimeconfig", at.runtime_config(self.places, "net8"), self.folder / "MSBuild.dll", project, "-nologo", "-m:1", "-nr:false", "-v:m",
                  f"-t:{target}", *(["-restore"] if target == "Build" else []), *(f"-p:{name}={str(value).replace(';', '%3B')}" for name, value in given.items())]
         # Its compiler asks for .NET Core 3.1.
