@@ -201,19 +201,8 @@ static class Programs
         foreach (object value in values.Concat(values)) log.LogWarning("{Value}", value);
     }
 
-    static long Bytes(Action<int> action)
-    {
-        for (int i = 0; i < 50000; ++i) action(i);
-        Thread.Sleep(200);
-        for (int i = 0; i < 50000; ++i) action(i);
-        var allocated = (Func<long>)Delegate.CreateDelegate(typeof(Func<long>), typeof(GC).GetMethod("GetAllocatedBytesForCurrentThread"));
-        long before = allocated();
-        for (int i = 0; i < 10000; ++i) action(i);
-        return allocated() - before;
-    }
-
     public static void Allocations() =>
-        Console.WriteLine(Bytes(i => { filled(log, i, i + 0.5, "Ann", null); plain(log, null); }) + " bytes while on, " + Bytes(i => rounded(log, i, 0.25, null)) + " bytes while off");
+        Console.WriteLine(Garbage.Of(i => { filled(log, i, i + 0.5, "Ann", null); plain(log, null); }) + " bytes while on, " + Garbage.Of(i => rounded(log, i, 0.25, null)) + " bytes while off");
 
     // More messages than a level looks at first, all of them recorded for the first time by several threads at once.
     public static void Threads()

@@ -353,18 +353,7 @@ static partial class Programs
     public static int EventGarbage(string[] arguments)
     {
         using var source = new ShopSource();
-        var allocated = (Func<long>)Delegate.CreateDelegate(typeof(Func<long>), typeof(GC).GetMethod("GetAllocatedBytesForCurrentThread"));
-        long Bytes()
-        {
-            long begin = 0;
-            // (The first calls make what is kept.)
-            for (int i = 0; i < 20000; ++i)
-            {
-                if (i == 10000) begin = allocated();
-                source.Ordered(7, "Ada", i);
-            }
-            return allocated() - begin;
-        }
+        long Bytes() => Garbage.Of(i => source.Ordered(7, "Ada", i));
         var empty = new EmptyListener();
         empty.EnableEvents(source, EventLevel.Verbose);
         long without = Bytes();

@@ -212,19 +212,7 @@ static partial class Programs
         return 0;
     }
 
-    // What an action allocates after its first 10,000 turns. A runtime may not count the bytes of a thread. Then collections
-    // are counted, of so many turns that the smallest objects would fill the youngest generation.
-    static void PrintGarbage(Action<int> action)
-    {
-        var method = typeof(GC).GetMethod("GetAllocatedBytesForCurrentThread");
-        var bytes = method == null ? null : (Func<long>)Delegate.CreateDelegate(typeof(Func<long>), method);
-        int calls = bytes == null ? 1000000 : 10000;
-        for (int i = 0; i < 10000; ++i) action(i);
-        long before = bytes == null ? GC.CollectionCount(0) : bytes();
-        for (int i = 0; i < calls; ++i) action(i);
-        long after = bytes == null ? GC.CollectionCount(0) : bytes();
-        Console.Write(after - before + (bytes == null ? " collections\n" : " bytes\n"));
-    }
+    static void PrintGarbage(Action<int> call) => Console.Write(Garbage.Of(call) + " " + Garbage.Unit + "\n");
 
     public static int Unhandled(string[] arguments)
     {
