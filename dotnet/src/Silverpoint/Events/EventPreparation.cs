@@ -11,8 +11,8 @@ namespace Silverpoint
     {
         private static readonly Type[] types =
         {
-            typeof(EventShapes), typeof(EventOrigin), typeof(ValueField), typeof(Items), typeof(Properties), typeof(Packers), typeof(Codec<int>), typeof(Codec<long>), typeof(Codec<Guid>),
-            typeof(Codec<DateTime>), typeof(Native),
+            typeof(EventShapes), typeof(SourceCounters), typeof(EventOrigin), typeof(ValueField), typeof(Items), typeof(Properties), typeof(Packers), typeof(Codec<int>), typeof(Codec<long>), typeof(Codec<Guid>),
+            typeof(Codec<double>), typeof(Codec<string>), typeof(Codec<DateTime>), typeof(Native),
         };
 
         internal static void Run()

@@ -39,9 +39,13 @@ namespace Silverpoint
         /// <summary>
         /// Enables sources by their names, where <c>*</c> stands for any letters and case does not matter. It holds for those
         /// there are, and for those made later. What several patterns want of a source is added up. An event is recorded
-        /// if it is at least as important as the level and has one of the keywords, or none. Arguments go to the source:
-        /// EventCounters want <c>EventCounterIntervalSec</c>. A source's code for commands runs in this call.
+        /// if it is at least as important as the level and has one of the keywords, or none. Arguments go to the source. A source's
+        /// code for commands runs in this call.
         /// </summary>
+        /// <remarks>
+        /// With the argument <c>EventCounterIntervalSec</c> EventCounters of the source are recorded at this interval, in seconds. Each one
+        /// is a counter with its name and unit. Its value is the mean of the interval, or by how much the number has grown.
+        /// </remarks>
         /// <exception cref="ArgumentNullException">There is no pattern.</exception>
         public void Enable(string pattern, EventLevel level = EventLevel.Informational, EventKeywords keywords = EventKeywords.All, IDictionary<string, string> arguments = null)
         {

@@ -32,6 +32,7 @@ namespace Silverpoint
 
         private readonly string source;
         private readonly bool isLate;
+        private SourceCounters counters;
         private readonly Seen[] slots = new Seen[Slots];
         private int count;
         private int misses;
@@ -57,6 +58,7 @@ namespace Silverpoint
             bool isDescribed = written.EventId < 0;
             if (own == null || (isDescribed && !own.Wants(written.Level, written.Keywords))) return;
             IList<object> payload = written.Payload;
+            if (isDescribed && written.EventName == SourceCounters.EventName && IsCounter(payload)) return;
             Guid activity = written.ActivityId, related = written.RelatedActivityId;
             EventParts parts = (activity != Guid.Empty ? EventParts.Activity : 0) | (related != Guid.Empty ? EventParts.Related : 0) | (isLate ? EventParts.Origin : 0);
             Level level = LevelOf(written.Level);
@@ -71,6 +73,12 @@ namespace Silverpoint
                 // A value refuses the format that the message has for it: any value has an item.
             }
             EventShapes.Shared(level, parts).Record(written, payload, activity, related);
+        }
+
+        private bool IsCounter(IList<object> payload)
+        {
+            if (counters == null) counters = SourceCounters.Of(source);
+            return counters != null && counters.Record(payload);
         }
 
         private Seen Search(EventWrittenEventArgs written, IList<object> payload, Level level, EventParts parts, bool isDescribed, int slot)

@@ -1,0 +1,155 @@
+using System;
+using System.Collections.Generic;
+
+namespace Silverpoint
+{
+    // EventCounters of a source. The runtime reports each of them at every interval, by an event whose payload is a dictionary.
+    internal sealed class SourceCounters
+    {
+        internal const string EventName = "EventCounters";
+        // Programs may make names at run time. Counters beyond these numbers are recorded as events.
+        internal const int MostOfSource = 1000, Most = 8192;
+        private const int MostText = 500;
+
+        // What follows the value.
+        [Flags]
+        private enum Parts
+        {
+            None = 0,
+            // Of several values that the program wrote in the interval: the value is their mean.
+            Statistics = 1,
+            Metadata = 2,
+        }
+
+        private sealed class Site
+        {
+            internal Tracepoint Point;
+            internal string Unit;
+            internal Parts Parts;
+            // With another unit or other parts.
+            internal Site Next;
+        }
+
+        // By name: a source that is made again uses the counters of the one before it.
+        private static readonly Dictionary<string, SourceCounters> all = new Dictionary<string, SourceCounters>();
+        private static int countOfAll;
+
+        private readonly string source;
+        private readonly Dictionary<string, Site> sites = new Dictionary<string, Site>();
+        private int count;
+
+        private SourceCounters(string source)
+        {
+            this.source = source;
+        }
+
+        // Null: there are too many.
+        internal static SourceCounters Of(string source)
+        {
+            lock (all)
+            {
+                SourceCounters found;
+                if (!all.TryGetValue(source, out found) && all.Count < Most) all[source] = found = new SourceCounters(source);
+                return found;
+            }
+        }
+
+        // False: this is no counter's event, or there are too many counters.
+        internal bool Record(IList<object> payload)
+        {
+            var values = payload != null && payload.Count == 1 ? payload[0] as IDictionary<string, object> : null;
+            if (values == null) return false;
+            string name = Text(values, "Name"), unit = Text(values, "DisplayUnits"), metadata = Text(values, "Metadata");
+            if (name.Length == 0 || name.Length > MostText || unit.Length > MostText) return false;
+            Parts parts = metadata.Length > 0 ? Parts.Metadata : 0;
+            double value;
+            int number = 1;
+            if (Find(values, "Mean", out value))
+            {
+                if (!Find(values, "Count", out number)) number = 1;
+                // The program wrote nothing in the interval.
+                if (number == 0) return true;
+                if (number != 1) parts |= Parts.Statistics;
+            }
+            else if (!Find(values, "Increment", out value))
+            {
+                return false;
+            }
+            Tracepoint point = Find(name, unit, parts);
+            if (point == null) return false;
+            if (!point.IsEnabled) return true;
+            Writer writer = Writer.Take(6);
+            try
+            {
+                Codec<double>.Packer.Put(writer, value);
+                if ((parts & Parts.Statistics) != 0)
+                {
+                    Codec<int>.Packer.Put(writer, number);
+                    foreach (string field in statistics) Codec<double>.Packer.Put(writer, Find(values, field, out value) ? value : double.NaN);
+                }
+                if ((parts & Parts.Metadata) != 0)
+                {
+                    writer.Next();
+                    writer.PutText(metadata);
+                }
+                Ring.Write(point, writer);
+            }
+            finally
+            {
+                writer.GiveBack();
+            }
+            return true;
+        }
+
+        // The runtime's names of what is recorded as min, max and deviation.
+        private static readonly string[] statistics = { "Min", "Max", "StandardDeviation" };
+
+        // Null: there are too many.
+        private Tracepoint Find(string name, string unit, Parts parts)
+        {
+            lock (all)
+            {
+                Site first;
+                sites.TryGetValue(name, out first);
+                for (Site one = first; one != null; one = one.Next)
+                    if (one.Parts == parts && one.Unit == unit) return one.Point;
+                if (count >= MostOfSource || countOfAll >= Most) return null;
+                ++count;
+                ++countOfAll;
+                sites[name] = new Site { Point = Make(name, unit, parts), Unit = unit, Parts = parts, Next = first };
+                return sites[name].Point;
+            }
+        }
+
+        private Tracepoint Make(string name, string unit, Parts parts)
+        {
+            string value = Codec<double>.Signature, signature = Units.Of(unit, value);
+            var names = new List<string> { "value" };
+            if ((parts & Parts.Statistics) != 0)
+            {
+                names.AddRange(new[] { "count", "min", "max", "deviation" });
+                signature += Codec<int>.Signature + value + value + value;
+            }
+            if ((parts & Parts.Metadata) != 0)
+            {
+                names.Add("metadata");
+                signature += Codec<string>.Signature;
+            }
+            return new Tracepoint(new TracepointDescription(Kind.Counter, source, Level.Debug, name, "", 0, ""), signature, names.ToArray());
+        }
+
+        private static string Text(IDictionary<string, object> values, string name)
+        {
+            object found;
+            return values.TryGetValue(name, out found) ? found as string ?? "" : "";
+        }
+
+        private static bool Find<T>(IDictionary<string, object> values, string name, out T value)
+        {
+            object found;
+            bool isThere = values.TryGetValue(name, out found) && found is T;
+            value = isThere ? (T)found : default(T);
+            return isThere;
+        }
+    }
+}
