@@ -22,7 +22,7 @@ namespace Silverpoint
         internal const int MostBytes = 1424, MostScopes = 24;
         private const int MostName = 255, MostFields = 256;
 
-        private static readonly Context nothing = new Context(null, null, new byte[0], false);
+        private static readonly Context nothing = new Context(null, null, new byte[0], false, false);
         // The runtime calls Enter in each thread whose flow changes.
         private static readonly AsyncLocal<Context> flow = new AsyncLocal<Context>(change => Ring.Enter(change.CurrentValue));
 
@@ -30,18 +30,21 @@ namespace Silverpoint
         // What Push has given; the object itself, or the one that it replaces since a scope in between has ended.
         private readonly Context pushed;
         private readonly int depth;
+        // A flow has at most one such scope.
+        private readonly bool isExchanged;
         // Names and values in turn as CBOR, the outermost scope's first.
         internal readonly byte[] Pairs;
         // Something was cut or left out, here or further out.
         internal readonly bool IsCut;
 
-        private Context(Context outer, Context pushed, byte[] pairs, bool isCut)
+        private Context(Context outer, Context pushed, byte[] pairs, bool isCut, bool isExchanged)
         {
             this.outer = outer;
             this.pushed = pushed ?? this;
             depth = outer == null ? 1 : outer.depth + 1;
             Pairs = pairs;
             IsCut = isCut;
+            this.isExchanged = isExchanged;
         }
 
         internal int Size => Pairs.Length;
@@ -58,23 +61,43 @@ namespace Silverpoint
         public static Context Push(IEnumerable<KeyValuePair<string, object>> fields)
         {
             if (!Native.IsThere || fields == null) return nothing;
-            Context open = flow.Value;
-            if (open != null && open.depth >= MostScopes) return nothing;
+            Context open = flow.Value, made = Within(open, fields, false);
+            if (made == open) return nothing;
+            flow.Value = made;
+            return made;
+        }
+
+        // Fields in the place of those that were given here before in this flow: what is current there. Null: none.
+        internal static void Exchange(IEnumerable<KeyValuePair<string, object>> fields)
+        {
+            if (!Native.IsThere) return;
+            Context open = flow.Value, kept = open;
+            for (Context one = open; one != null; one = one.outer)
+                if (one.isExchanged)
+                {
+                    kept = Without(open, one);
+                    break;
+                }
+            Context made = fields == null ? kept : Within(kept, fields, true);
+            if (made != open) flow.Value = made;
+        }
+
+        // A scope with these fields within another one; that one itself if there are too many.
+        private static Context Within(Context open, IEnumerable<KeyValuePair<string, object>> fields, bool isExchanged)
+        {
+            if (open != null && open.depth >= MostScopes) return open;
             int begin = open == null ? 0 : open.Size;
             bool isCut = open != null && open.IsCut;
             Writer writer = Writer.TakeFor(MostBytes - begin);
-            Context made;
             try
             {
                 isCut |= !Put(writer, fields) || writer.IsCut;
-                made = new Context(open, null, Join(open, writer), isCut);
+                return new Context(open, null, Join(open, writer), isCut, isExchanged);
             }
             finally
             {
                 writer.GiveBack();
             }
-            flow.Value = made;
-            return made;
         }
 
         private static unsafe byte[] Join(Context open, Writer writer)
@@ -133,7 +156,7 @@ namespace Silverpoint
             var pairs = new byte[begin + own];
             if (begin > 0) Buffer.BlockCopy(outer.Pairs, 0, pairs, 0, begin);
             Buffer.BlockCopy(open.Pairs, open.outer.Size, pairs, begin, own);
-            return new Context(outer, open.pushed, pairs, open.IsCut);
+            return new Context(outer, open.pushed, pairs, open.IsCut, open.isExchanged);
         }
     }
 }

@@ -105,6 +105,12 @@ static class LoggingTests
         "thrown {scope:<error: InvalidOperationException>}", "endless ok",
     ]), Lines(Made("ScopesOfLoggers").Select(one => one["message"] + " " + ((string)one["message"] == "endless" && Fields(one).Length > 100 ? "ok" : Fields(one)))), "records and their contexts");
 
+    public static void IdsOfActivitiesAreFieldsWhereTheFactoryTracksThem()
+    {
+        Ended ended = Recorded.Program("Tracking");
+        Check.Same(ended.Output.TrimEnd(), Lines(Recorded.Records(ended.File).Select(one => one["message"] + " " + Fields(one))), "records and their contexts");
+    }
+
     public static void DirectivesSwitchCategoriesAndLevels()
     {
         Check.Same("Debug False, Information True, None False\n", Recorded.Program("Switches", filter: "info").Output, "IsEnabled with info");

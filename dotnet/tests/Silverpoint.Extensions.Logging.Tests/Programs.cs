@@ -1,6 +1,7 @@
 using System;
 using System.Collections;
 using System.Collections.Generic;
+using System.Diagnostics;
 using System.Globalization;
 using System.IO;
 using System.Linq;
@@ -155,6 +156,45 @@ static class Programs
         made.LogInformation("none");
         using (made.BeginScope(Throwing())) made.LogInformation("thrown");
         using (made.BeginScope(Endless())) made.LogInformation("endless");
+    }
+
+    // Prints the fields that each record has.
+    public static void Tracking()
+    {
+        const ActivityTrackingOptions All = ActivityTrackingOptions.SpanId | ActivityTrackingOptions.TraceId | ActivityTrackingOptions.ParentId | ActivityTrackingOptions.TraceFlags |
+                                            ActivityTrackingOptions.TraceState | ActivityTrackingOptions.Tags | ActivityTrackingOptions.Baggage;
+        static string Ids(Activity one) => "SpanId:" + one.SpanId.ToHexString() + ",TraceId:" + one.TraceId.ToHexString() + (one.Parent == null ? "" : ",ParentId:" + one.Parent.SpanId.ToHexString());
+        var before = new Activity("before").AddTag("tag", "not recorded").AddBaggage("baggage", "neither").Start();
+        using ILoggerFactory factory = LoggerFactory.Create(builder => builder.AddSilverpoint().Configure(options => options.ActivityTrackingOptions = All));
+        ILogger made = factory.CreateLogger("Shop.Orders");
+        void Say(string text, string fields)
+        {
+            made.LogInformation(text);
+            Console.WriteLine(text + " " + fields);
+        }
+        string outer = "{" + Ids(before) + ",TraceFlags:None}";
+        Say("an activity that is older than the factory", outer);
+        using (made.BeginScope(new Dictionary<string, object> { ["Order"] = 7 }))
+        {
+            var inner = new Activity("inner") { TraceStateString = "a=1", ActivityTraceFlags = ActivityTraceFlags.Recorded }.Start();
+            string within = "{Order:7," + Ids(inner) + ",TraceState:a=1,TraceFlags:Recorded}";
+            Say("an inner activity", within);
+            Task.Run(async () => { await Task.Yield(); Say("behind an await", within); }).Wait();
+            Tracepoint.Log("Shop", Level.Info, "a tracepoint").With().Record();
+            Console.WriteLine("a tracepoint " + within);
+            inner.Stop();
+            Say("the outer one again", "{Order:7," + outer.Substring(1));
+        }
+        Say("without the scope", outer);
+        Activity.Current = null;
+        Say("none", "");
+        Activity.Current = before;
+        Say("assigned", outer);
+        before.Stop();
+        Say("stopped", "");
+        var old = new Activity("old").SetIdFormat(ActivityIdFormat.Hierarchical).SetParentId("|a.").Start();
+        Say("an id of the older kind", "{SpanId:" + old.Id + ",TraceId:a,ParentId:|a.,TraceFlags:None}");
+        old.Stop();
     }
 
     public static void Switches()
