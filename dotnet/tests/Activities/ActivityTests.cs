@@ -122,7 +122,7 @@ static class ActivityTests
     public static void TheListenerAddsNoGarbage() => Check.Same("nothing\n", Recorded.Program("ActivityGarbage").Output, "what the listener allocates besides the runtime");
 }
 
-static class Programs
+static partial class Programs
 {
     static readonly ActivitySource orders = new ActivitySource("Shop.Orders");
 
