@@ -4,5 +4,4 @@ KNOWN = {
     "crates/silverpoint/src/args.rs": 16,
     "crates/silverpoint-cli/src/convert.rs": 4,
     "crates/silverpoint-cli/src/replay/mod.rs": 4,
-    "crates/silverpoint-shm/src/owner/lane.rs": 16,
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering, compiler_fen
 use std::time::Duration;
 
 use super::alternate;
+use super::options::Options;
 use super::record::Crash;
 use super::stack::{self, Interrupted, Stack};
 use crate::owner::crash_ring::{self, Kept, RECORD_MAX};
@@ -223,7 +224,7 @@ fn sleep_1ms() {
     unsafe { libc::nanosleep(&pause, null_mut()) };
 }
 
-pub(crate) fn install(options: &super::Options) -> bool {
+pub(crate) fn install(options: &Options) -> bool {
     let Some(state) = state() else { return false };
     if crash_ring::site(FATAL) == 0 || crash_ring::site(ERROR) == 0 {
         return false;

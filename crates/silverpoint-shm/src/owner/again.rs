@@ -6,9 +6,9 @@ use silverpoint_wire::layout::record::{HEADER_SIZE, SIZE_MAX, SPAN_END, TRUNCATE
 use silverpoint_wire::record::RecordHeader;
 
 use super::at;
+use super::cause::Cause;
 use super::sites::Registered;
-use super::thread::{reserve, reserve_slowly};
-use super::{Cause, Reservation};
+use super::thread::{Reservation, reserve, reserve_slowly};
 
 /// Records data that is packed already in the calling thread's ring, for a site that is on. Gives the
 /// record's time in the session's clock. `None`: the site is off, or the record was lost, which is counted.

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::at;
-use super::local::Local;
+use super::remembered::Remembered;
 use super::session::Session;
 use crate::clock::{self, Instant};
 
@@ -30,11 +30,11 @@ pub(crate) fn add(session: &Session) {
 }
 
 /// Writes one when the last is a second old. Cheap: cold paths call it every time.
-pub(crate) fn add_now_and_then(session: &Session, local: &Local) {
+pub(crate) fn add_now_and_then(session: &Session, remembered: &Remembered) {
     let now = clock::coarse_ns();
-    let last = local.last_anchor_ns.load(Ordering::Relaxed);
+    let last = remembered.last_anchor_ns.load(Ordering::Relaxed);
     if now.saturating_sub(last) >= INTERVAL_NS
-        && local.last_anchor_ns.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        && remembered.last_anchor_ns.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     {
         add(session);
     }

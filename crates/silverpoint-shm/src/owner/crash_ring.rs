@@ -4,11 +4,12 @@
 use silverpoint_wire::layout::crash::{CATEGORY, NAMES, SIGNATURE};
 
 use super::at;
+use super::cause::Cause;
 use super::control::Shared;
 use super::lane::{is_collected, lose_in_session, ring_doorbell};
 use super::local;
+use super::sites::{self, Description};
 use super::slabs::{self, Claim, Slice};
-use super::{Cause, Description, sites};
 use crate::sys;
 
 /// The lane of such a ring.
@@ -42,7 +43,8 @@ pub(crate) fn reserve() -> Option<Kept> {
     SIZES.into_iter().find_map(|size| {
         let kept = Kept { slice: std::ptr::null_mut(), size };
         let claim = kept.claim(sys::thread_id(), !is_collected(session));
-        slabs::reserve(session, local, &claim).map(|slice| Kept { slice: slice.0.address(), size })
+        slabs::reserve(session, &local.remembered, &claim)
+            .map(|slice| Kept { slice: slice.0.address(), size })
     })
 }
 
@@ -58,7 +60,7 @@ pub(crate) fn site(level: u8) -> u32 {
     let Some((session, local)) = local::session() else { return 0 };
     sites::register(
         session,
-        local,
+        &local.remembered,
         &Description {
             kind: 0,
             level,

@@ -2,32 +2,19 @@
 
 use std::sync::atomic::{Ordering, fence};
 
-use super::context::CONTEXT_BYTES;
-use super::lane::{self, LANES};
-use super::local::{self, SLOTS_USED};
+use super::contexts::CONTEXT_BYTES;
+use super::lane;
+use super::local;
 use super::session::Session;
-use super::{at, changes, sites, thread};
+use super::{at, changes, sites, slot};
 use crate::ring::GIVEN;
 use crate::synchronous::{self, Made};
 use crate::sys::{self, ErrnoGuard};
 
-/// Brings the next record of every lane of all threads to the cold path.
-pub(crate) fn come_by() {
-    // Before it: that there is a function. Each thread does the opposite in `ready`, so that one of the two sees the other.
-    fence(Ordering::SeqCst);
-    let Some(local) = local::mapped() else { return };
-    let used = (SLOTS_USED.load(Ordering::SeqCst) as usize).min(local::MAX_THREADS);
-    for slot in 0..used {
-        for number in 0..LANES {
-            local.lane(slot, number).head.come_by_soon();
-        }
-    }
-}
-
 /// What becomes of a lane for which there is room now when its record is made: only those of the thread's own lane are given. Others are made within a function, or by
 /// a signal handler that interrupts a record.
 pub(super) fn ready(session: &Session, number: usize) -> u32 {
-    // After setting how far the hot path may go; see `come_by`.
+    // After setting how far the hot path may go; see `super::come_by`.
     fence(Ordering::SeqCst);
     if number == 0 && synchronous::is_wanted() { GIVEN } else { lane::idle(session) }
 }
@@ -54,7 +41,7 @@ pub(super) unsafe fn give(at: *const u8, size: usize) {
     let duration_ns = is_end.then(|| long(8).checked_sub(long(20)).map(changes::ticks_to_ns)).flatten();
     // A copy: the function may enter and leave scopes.
     let mut pairs = [0; CONTEXT_BYTES];
-    let len = thread::slot_of_mine(local).map_or(0, |slot| local.contexts(slot).copy(&mut pairs));
+    let len = slot::slot_of_mine(local).map_or(0, |slot| local.contexts(slot).copy(&mut pairs));
     synchronous::give(&Made {
         record,
         site,

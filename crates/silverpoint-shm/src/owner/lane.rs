@@ -14,14 +14,15 @@ use std::cell::Cell;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 
+use super::anchors;
 use super::at;
-use super::context::Stated;
+use super::cause::Cause;
+use super::contexts::Stated;
 use super::control::Shared;
-use super::local::Local;
+use super::remembered::Remembered;
 use super::session::Session;
 use super::settings::{LEVELS, Policy};
 use super::slabs::{self, Claim, SIZES, Slice};
-use super::{Cause, anchors};
 use crate::lines::{self, AHEAD};
 use crate::ring::{self, COLD, HOT, Head, Machine, Room};
 use crate::{clock, sys};
@@ -142,17 +143,20 @@ impl Lane {
     pub(crate) fn room_for(
         &self,
         session: &'static Session,
-        local: &'static Local,
+        remembered: &'static Remembered,
         number: usize,
         size: usize,
         level: u8,
     ) -> Result<usize, Cause> {
-        if !self.head.has_ring() && !self.claim(session, local, number, size) {
+        if !self.head.has_ring() && !self.claim(session, remembered, number, size) {
             return Err(Cause::NoMemory);
         }
         loop {
             let limit = (self.head.capacity() / 4 / 8 * 8).min(at::record::SIZE_MAX);
-            if size > limit && limit < at::record::SIZE_MAX && self.grow(session, local, number, size, true) {
+            if size > limit
+                && limit < at::record::SIZE_MAX
+                && self.grow(session, remembered, number, size, true)
+            {
                 continue;
             }
             let want = size.min(limit);
@@ -172,7 +176,7 @@ impl Lane {
             // hand, or as long as there is plenty for others.
             let mut room = self.head.make_room(want, false);
             if room == Room::Full
-                && self.grow(session, local, number, size, slabs::is_plenty(session, self.next_size()))
+                && self.grow(session, remembered, number, size, slabs::is_plenty(session, self.next_size()))
             {
                 continue;
             }
@@ -182,10 +186,10 @@ impl Lane {
             match room {
                 Room::Ready { crossed } => {
                     if crossed {
-                        if self.is_too_small(session) && self.grow(session, local, number, size, true) {
+                        if self.is_too_small(session) && self.grow(session, remembered, number, size, true) {
                             continue;
                         }
-                        self.now_and_then(session, local);
+                        self.now_and_then(session, remembered);
                     }
                     return Ok(want);
                 }
@@ -229,12 +233,18 @@ impl Lane {
     }
 
     /// Claims the lane's first slice: the smallest that can have the record, a smaller one where that is not to be had.
-    fn claim(&self, session: &'static Session, local: &'static Local, number: usize, size: usize) -> bool {
+    fn claim(
+        &self,
+        session: &'static Session,
+        remembered: &'static Remembered,
+        number: usize,
+        size: usize,
+    ) -> bool {
         let fitting = fitting(session, size);
-        if (0..=fitting).rev().any(|at| self.attach(session, local, number, at, true)) {
+        if (0..=fitting).rev().any(|at| self.attach(session, remembered, number, at, true)) {
             return true;
         }
-        if local.warned.swap(1, Ordering::Relaxed) == 0 {
+        if remembered.warned.swap(1, Ordering::Relaxed) == 0 {
             sys::warn(&[b"no memory for another ring; records of threads without one are lost and counted"]);
         }
         false
@@ -250,7 +260,7 @@ impl Lane {
     fn grow(
         &self,
         session: &'static Session,
-        local: &'static Local,
+        remembered: &'static Remembered,
         number: usize,
         size: usize,
         may_begin_slab: bool,
@@ -267,7 +277,7 @@ impl Lane {
             return false;
         }
         self.head.claiming().set(1);
-        if self.attach(session, local, number, goal, may_begin_slab) {
+        if self.attach(session, remembered, number, goal, may_begin_slab) {
             return true;
         }
         self.head.claiming().set(0);
@@ -279,7 +289,7 @@ impl Lane {
     fn attach(
         &self,
         session: &'static Session,
-        local: &'static Local,
+        remembered: &'static Remembered,
         number: usize,
         size: usize,
         may_begin_slab: bool,
@@ -295,7 +305,7 @@ impl Lane {
             may_forget: !is_collected(session),
             may_begin_slab,
         };
-        let Some(claimed) = slabs::claim(session, local, &claim) else { return false };
+        let Some(claimed) = slabs::claim(session, remembered, &claim) else { return false };
         if self.head.has_ring() {
             self.slice().set_state(session, at::ring::RETIRED);
         }
@@ -335,12 +345,12 @@ impl Lane {
     }
 
     /// What is due at every stride of the ring.
-    fn now_and_then(&self, session: &Session, local: &Local) {
+    fn now_and_then(&self, session: &Session, remembered: &Remembered) {
         // Below a quarter of the ring no collector needs to be woken.
         if self.head.used() >= self.head.capacity() as u64 / 4 {
             ring_doorbell(session);
         }
-        anchors::add_now_and_then(session, local);
+        anchors::add_now_and_then(session, remembered);
         if let Some(ahead) = self.head.ahead_in_new_lap() {
             let at = self.head.here().wrapping_add(self.head.position() as usize);
             lines::take(at, ahead.min(AHEAD));

@@ -14,18 +14,17 @@
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, Ordering};
 
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 use rustix::thread::futex;
 
-use super::at;
-use super::context::Contexts;
+use super::contexts::Contexts;
 use super::lane::{LANES, Lane};
+use super::remembered::Remembered;
 use super::session::{self, Origin, Session};
 use super::settings::Settings;
-use super::sweep;
-use super::tracers;
+use super::{anchors, at, sweep, tracer_libraries};
 use crate::sys;
 
 /// Threads of one process that can have rings at the same time.
@@ -48,25 +47,10 @@ pub(crate) struct Local {
     maker: AtomicU32,
     /// Where the search for slots of dead threads goes on.
     pub(crate) slots_cursor: AtomicU32,
-    /// Where the search for slices to adopt goes on, by size.
-    pub(crate) slices_cursor: [AtomicU32; 4],
-    /// CLOCK_MONOTONIC: until then no slice is searched again, since there was none.
-    pub(crate) exhausted_until_ns: AtomicU64,
-    /// The same, by size: until then the kernel is not asked for memory for a new slice, since it had none.
-    pub(crate) no_memory_until_ns: [AtomicU64; 4],
-    /// The same for a new site.
-    pub(crate) no_site_memory_until_ns: AtomicU64,
-    pub(crate) last_anchor_ns: AtomicU64,
     /// The process's id, once somebody has asked for it; 0: not yet.
     pub(crate) process: AtomicU32,
-    /// 1 after the warning that there is no memory.
-    pub(crate) warned: AtomicU32,
-    /// One bit a page of the control file: backed, as far as this copy knows.
-    backed: [AtomicU64; BACKED_WORDS],
+    pub(crate) remembered: Remembered,
 }
-
-/// Pages of a control file that are remembered as backed: those of the layouts that this version makes, and more.
-const BACKED_WORDS: usize = 64;
 
 /// Threads' slots ever used, in this process and those it was forked from. A child begins behind its parent's, because the thread that forked still
 /// points to its own.
@@ -106,7 +90,7 @@ pub(crate) fn session() -> Option<(&'static Session, &'static Local)> {
                         local.stage.store(stage, Ordering::Release);
                         let _ = futex::wake(&local.stage, futex::Flags::PRIVATE, i32::MAX as u32);
                         if let Some(session) = existing() {
-                            tracers::start(session);
+                            tracer_libraries::start(session);
                         }
                     }
                     // Unless the handler came before, and has made it.
@@ -128,14 +112,25 @@ static ABSENCE: AtomicI32 = AtomicI32::new(0);
 const OFF: i32 = -1;
 const PRIVILEGED: i32 = -2;
 
-/// See [`super::absence`].
-pub(crate) fn absence() -> Option<super::Absence> {
+/// Why a process has no session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Absence {
+    /// The variable `SILVERPOINT_OFF` of the environment says so.
+    Off,
+    /// It runs with more privileges than its user has (setuid).
+    Privileged,
+    /// The system's error.
+    Failed(i32),
+}
+
+/// Why [`start`](super::start()) gave false; `None` when there is a session, or none was asked for.
+pub fn absence() -> Option<Absence> {
     match ABSENCE.load(Ordering::Acquire) {
         _ if existing().is_some() => None,
         0 => None,
-        OFF => Some(super::Absence::Off),
-        PRIVILEGED => Some(super::Absence::Privileged),
-        error => Some(super::Absence::Failed(error)),
+        OFF => Some(Absence::Off),
+        PRIVILEGED => Some(Absence::Privileged),
+        error => Some(Absence::Failed(error)),
     }
 }
 
@@ -185,7 +180,7 @@ fn make() -> bool {
         }
         let made = session::join_or_create(&Origin::Fresh(&settings));
         if let Ok(session) = &made {
-            tracers::ask(session, settings.probes);
+            tracer_libraries::ask(session, settings.probes);
         }
         if let Err(error) = made {
             let mut digits = [0; 20];
@@ -226,7 +221,7 @@ fn make() -> bool {
             .store(at::control::EXECUTABLE_THERE, Ordering::SeqCst);
     }
     if session.copy == 1 {
-        super::anchors::add(session);
+        anchors::add(session);
         if fresh {
             sweep::at_start(session);
         }
@@ -313,26 +308,5 @@ impl Local {
         let first = std::ptr::from_ref(self.lane(0, 0)) as usize;
         let offset = (lane as usize).checked_sub(first)?;
         (offset < MAX_THREADS * size_of::<Lane>()).then_some(offset / size_of::<Lane>())
-    }
-
-    /// Backs bytes of the control file, unless this copy has done so before.
-    pub(crate) fn back_control(&self, session: &Session, at: usize, len: usize) -> bool {
-        let page = sys::page_size();
-        let (first, last) = (at / page, (at + len - 1) / page);
-        let bit = |n: usize| (self.backed.get(n / 64), 1u64 << (n % 64));
-        let known =
-            |n: usize| matches!(bit(n), (Some(word), mask) if word.load(Ordering::Acquire) & mask != 0);
-        if (first..=last).all(known) {
-            return true;
-        }
-        if !session.back_control(at, len) {
-            return false;
-        }
-        for n in first..=last {
-            if let (Some(word), mask) = bit(n) {
-                word.fetch_or(mask, Ordering::AcqRel);
-            }
-        }
-        true
     }
 }

@@ -6,9 +6,9 @@ use silverpoint_wire::directive::{self, SiteFacts};
 use silverpoint_wire::level::Level;
 
 use super::at;
-use super::local::Local;
+use super::remembered::Remembered;
 use super::session::Session;
-use super::tracers;
+use super::tracer_libraries;
 use crate::{clock, sys};
 
 /// A text that is given piece by piece: calls the function with one piece after the other, the same ones each time.
@@ -101,50 +101,50 @@ fn is_half_full(session: &Session) -> bool {
 
 pub(crate) fn register(
     session: &Session,
-    local: &Local,
+    remembered: &Remembered,
     description: &Description<'_>,
     share: Share,
 ) -> Registered {
-    register_with(session, local, description, share, 0)
+    register_with(session, remembered, description, share, 0)
 }
 
 /// A site of which nothing is recorded.
 pub(crate) fn register_question(
     session: &Session,
-    local: &Local,
+    remembered: &Remembered,
     description: &Description<'_>,
 ) -> Registered {
-    register_with(session, local, description, Share::Whole, at::site::QUESTION)
+    register_with(session, remembered, description, Share::Whole, at::site::QUESTION)
 }
 
 fn register_with(
     session: &Session,
-    local: &Local,
+    remembered: &Remembered,
     description: &Description<'_>,
     share: Share,
     flags: u16,
 ) -> Registered {
     // A site without an entry comes here at each of its records. If there was no memory just now, the kernel
     // is not asked again.
-    let until = local.no_site_memory_until_ns.load(Ordering::Relaxed);
+    let until = remembered.no_site_memory_until_ns.load(Ordering::Relaxed);
     if until != 0 && clock::monotonic_ns() < until {
         return without_room(session, description, &Want::Memory);
     }
     let Some(encoded) = Encoded::new(description, flags) else {
         return without_room(session, description, &Want::Room);
     };
-    if let Some(entry) = find(session, local, &encoded) {
+    if let Some(entry) = find(session, remembered, &encoded) {
         return registered(session, entry);
     }
     if share == Share::Variety && is_half_full(session) {
         return without_room(session, description, &Want::Room);
     }
-    match add(session, local, &encoded, description) {
+    match add(session, remembered, &encoded, description) {
         Ok(entry) => registered(session, entry),
         Err(want) => {
             if matches!(want, Want::Memory) {
                 let until = clock::monotonic_ns() + NO_MEMORY_PAUSE_NS;
-                local.no_site_memory_until_ns.store(until, Ordering::Relaxed);
+                remembered.no_site_memory_until_ns.store(until, Ordering::Relaxed);
             }
             without_room(session, description, &want)
         }
@@ -260,12 +260,12 @@ impl<'a> Encoded<'a> {
 }
 
 /// The entry with the same bytes, if there is one.
-fn find(session: &Session, local: &Local, encoded: &Encoded<'_>) -> Option<u32> {
+fn find(session: &Session, remembered: &Remembered, encoded: &Encoded<'_>) -> Option<u32> {
     let layout = &session.layout;
     let mut slot = encoded.hash as u32 & (layout.index_cap - 1);
     for _ in 0..layout.index_cap {
         let place = layout.index_at as usize + slot as usize * 4;
-        if !local.back_control(session, place, 4) {
+        if !remembered.back_control(session, place, 4) {
             return None;
         }
         // SAFETY: within the index, and backed.
@@ -274,7 +274,7 @@ fn find(session: &Session, local: &Local, encoded: &Encoded<'_>) -> Option<u32> 
             return None;
         }
         let entry = number - 1;
-        if entry < layout.sites_cap && is_same(session, local, entry, encoded) {
+        if entry < layout.sites_cap && is_same(session, remembered, entry, encoded) {
             return Some(entry);
         }
         slot = (slot + 1) & (layout.index_cap - 1);
@@ -282,10 +282,10 @@ fn find(session: &Session, local: &Local, encoded: &Encoded<'_>) -> Option<u32> 
     None
 }
 
-fn is_same(session: &Session, local: &Local, entry: u32, encoded: &Encoded<'_>) -> bool {
+fn is_same(session: &Session, remembered: &Remembered, entry: u32, encoded: &Encoded<'_>) -> bool {
     let layout = &session.layout;
     let place = layout.sites_at as usize + entry as usize * at::site_entry::SIZE;
-    if !local.back_control(session, place, at::site_entry::SIZE) {
+    if !remembered.back_control(session, place, at::site_entry::SIZE) {
         return false;
     }
     // SAFETY: the entry lies in the table and is backed; the description is checked to lie in what is reserved, hence backed.
@@ -343,7 +343,7 @@ pub(super) fn describe(session: &Session, id: u32, out: &mut Vec<u8>) {
 /// last entry, or the last backed one, in between.)
 fn add(
     session: &Session,
-    local: &Local,
+    remembered: &Remembered,
     encoded: &Encoded<'_>,
     description: &Description<'_>,
 ) -> Result<u32, Want> {
@@ -358,8 +358,8 @@ fn add(
             return Err(Want::Room);
         }
         let state = layout.states_at as usize + entry as usize;
-        if !local.back_control(session, place_of(entry), at::site_entry::SIZE)
-            || !local.back_control(session, state, 1)
+        if !remembered.back_control(session, place_of(entry), at::site_entry::SIZE)
+            || !remembered.back_control(session, state, 1)
         {
             return Err(Want::Memory);
         }
@@ -389,8 +389,8 @@ fn add(
         site.u32(at::site_entry::STAGE).store(at::site_entry::COMPLETE, Ordering::Release);
     }
     evaluate(session, entry, description);
-    publish(session, local, entry, encoded.hash);
-    tracers::wake(session);
+    publish(session, remembered, entry, encoded.hash);
+    tracer_libraries::wake(session);
     Ok(entry)
 }
 
@@ -433,12 +433,12 @@ fn reserve_descriptions(session: &Session, end: u64) -> bool {
 }
 
 /// Enters it in the index; a full index only means that the site will not be found again.
-fn publish(session: &Session, local: &Local, entry: u32, hash: u64) {
+fn publish(session: &Session, remembered: &Remembered, entry: u32, hash: u64) {
     let layout = &session.layout;
     let mut slot = hash as u32 & (layout.index_cap - 1);
     for _ in 0..layout.index_cap {
         let place = layout.index_at as usize + slot as usize * 4;
-        if !local.back_control(session, place, 4) {
+        if !remembered.back_control(session, place, 4) {
             return;
         }
         // SAFETY: within the index, and backed.
@@ -464,7 +464,7 @@ fn evaluate(session: &Session, entry: u32, description: &Description<'_>) {
         fence(Ordering::SeqCst);
         let before = generation.load(Ordering::Acquire);
         let ring = if is_on(session, description) { at::state::RING } else { 0 };
-        state.store(ring | tracers::state_bit(session), Ordering::Relaxed);
+        state.store(ring | tracer_libraries::state_bit(session), Ordering::Relaxed);
         fence(Ordering::SeqCst);
         if generation.load(Ordering::Acquire) == before {
             return;

@@ -10,13 +10,13 @@
 //! The state word counts adoptions. Between the check that finds a slice adoptable and the swap, others may
 //! have had it. They may have left it in the same state with uncollected records.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 use silverpoint_wire::slice::left_to_others;
 
 use super::at;
-use super::control::Shared;
-use super::local::Local;
+use super::control::{Layout, Shared};
+use super::remembered::Remembered;
 use super::session::Session;
 use crate::ring::{self, Machine};
 use crate::{clock, sys};
@@ -37,6 +37,9 @@ const SHIFTS: [u32; 4] = [11, 14, 17, 20];
 /// Number of sizes.
 pub(crate) const SIZES: usize = SHIFTS.len();
 
+/// A record of so many bytes can be had by a ring of the smallest size.
+pub const ALWAYS_FITS: usize = (2048 - 1024) / 4;
+
 /// log2 of the bytes of slices of a size (0: the smallest), `None` when slabs are too small for it.
 fn shift_of(session: &Session, size: usize) -> Option<u32> {
     let largest = session.layout.slab_bytes.trailing_zeros();
@@ -48,25 +51,8 @@ fn shift_of(session: &Session, size: usize) -> Option<u32> {
     (size > 0 && SHIFTS[size - 1] < largest).then_some(largest)
 }
 
-/// Bytes of the largest record that a ring of this process's sessions can have, a multiple of 8. (A forked child's session has its parent's layout.)
-#[inline(always)]
-pub fn largest_record() -> usize {
-    static LARGEST: AtomicUsize = AtomicUsize::new(0);
-    #[cold]
-    #[inline(never)]
-    fn ask() -> usize {
-        let Some(session) = super::local::existing() else { return super::ALWAYS_FITS };
-        let largest = largest_record_of(&session.layout);
-        LARGEST.store(largest, Ordering::Relaxed);
-        largest
-    }
-    match LARGEST.load(Ordering::Relaxed) {
-        0 => ask(),
-        largest => largest,
-    }
-}
-
-fn largest_record_of(layout: &super::control::Layout) -> usize {
+/// Bytes of the largest record that a ring of such a session can have, a multiple of 8.
+pub(super) fn largest_record_of(layout: &Layout) -> usize {
     let header = layout.ring_header_size as usize;
     let largest = layout.slab_bytes.trailing_zeros().min(SHIFTS[SIZES - 1]);
     ((1usize << largest).saturating_sub(header) / 4 / 8 * 8).min(at::record::SIZE_MAX)
@@ -103,23 +89,23 @@ pub(crate) struct Claimed {
 }
 
 /// Claims a slice. `None`: no memory.
-pub(crate) fn claim(session: &Session, local: &Local, claim: &Claim) -> Option<Claimed> {
+pub(crate) fn claim(session: &Session, remembered: &Remembered, claim: &Claim) -> Option<Claimed> {
     let shift = shift_of(session, claim.size)?;
-    let slice = adopt(session, local, claim, shift, LOOK_AT, false)
-        .or_else(|| take_new(session, local, claim.size, claim.may_begin_slab))
+    let slice = adopt(session, remembered, claim, shift, LOOK_AT, false)
+        .or_else(|| take_new(session, remembered, claim.size, claim.may_begin_slab))
         .or_else(|| {
             let now = clock::monotonic_ns();
-            if !claim.may_begin_slab || now < local.exhausted_until_ns.load(Ordering::Relaxed) {
+            if !claim.may_begin_slab || now < remembered.exhausted_until_ns.load(Ordering::Relaxed) {
                 return None;
             }
-            let found = adopt(session, local, claim, shift, usize::MAX, false).or_else(|| {
+            let found = adopt(session, remembered, claim, shift, usize::MAX, false).or_else(|| {
                 claim
                     .may_forget
-                    .then(|| adopt(session, local, claim, shift, LOOK_AT_EXHAUSTED, true))
+                    .then(|| adopt(session, remembered, claim, shift, LOOK_AT_EXHAUSTED, true))
                     .flatten()
             });
             if found.is_none() {
-                local.exhausted_until_ns.store(now + PAUSE_NS, Ordering::Relaxed);
+                remembered.exhausted_until_ns.store(now + PAUSE_NS, Ordering::Relaxed);
             }
             found
         })?;
@@ -127,15 +113,16 @@ pub(crate) fn claim(session: &Session, local: &Local, claim: &Claim) -> Option<C
 }
 
 /// Claims a slice in which nothing begins yet, preferably an unused one: readers see none.
-pub(crate) fn reserve(session: &Session, local: &Local, claim: &Claim) -> Option<Slice> {
+pub(crate) fn reserve(session: &Session, remembered: &Remembered, claim: &Claim) -> Option<Slice> {
     let shift = shift_of(session, claim.size)?;
-    if let Some(slice) = take_new(session, local, claim.size, true) {
+    if let Some(slice) = take_new(session, remembered, claim.size, true) {
         // Without the magic it is nobody else's to take.
         slice.set_state(session, at::ring::FREE);
         return Some(slice);
     }
-    adopt(session, local, claim, shift, LOOK_AT, false)
-        .or_else(|| claim.may_forget.then(|| adopt(session, local, claim, shift, LOOK_AT, true)).flatten())
+    adopt(session, remembered, claim, shift, LOOK_AT, false).or_else(|| {
+        claim.may_forget.then(|| adopt(session, remembered, claim, shift, LOOK_AT, true)).flatten()
+    })
 }
 
 /// Begins a stream in a slice that was reserved by the same claim.
@@ -211,7 +198,7 @@ fn used(session: &Session, slab: u32, shift: u32) -> u32 {
 /// several that must be forgotten it takes the one that was claimed first.
 fn adopt(
     session: &Session,
-    local: &Local,
+    remembered: &Remembered,
     claim: &Claim,
     shift: u32,
     look_at: usize,
@@ -222,7 +209,7 @@ fn adopt(
     if all == 0 {
         return None;
     }
-    let cursor = &local.slices_cursor[claim.size];
+    let cursor = &remembered.slices_cursor[claim.size];
     let start = cursor.load(Ordering::Relaxed) as usize % all;
     let mut oldest: Option<(u64, Slice, u32)> = None;
     for k in 0..all.min(look_at.max(if forget { all } else { 0 })) {
@@ -261,11 +248,11 @@ fn adopt(
 }
 
 /// A slice that was never used, from a slab of that size or, where that may begin one, from a new slab.
-fn take_new(session: &Session, local: &Local, size: usize, may_begin_slab: bool) -> Option<Slice> {
+fn take_new(session: &Session, remembered: &Remembered, size: usize, may_begin_slab: bool) -> Option<Slice> {
     let shift = shift_of(session, size)?;
     // A thread without a ring comes here at each of its records. If there was no memory just now, it does not
     // ask the kernel again.
-    let no_memory_until = &local.no_memory_until_ns[size];
+    let no_memory_until = &remembered.no_memory_until_ns[size];
     let until = no_memory_until.load(Ordering::Relaxed);
     if until != 0 && clock::monotonic_ns() < until {
         return None;
@@ -542,12 +529,12 @@ mod tests {
             may_forget: false,
             may_begin_slab: true,
         };
-        let first = claim(session, local, &mine).expect("memory");
+        let first = claim(session, &local.remembered, &mine).expect("memory");
         let slice = first.slice;
         slice.set_state(session, at::ring::RETIRED);
         let seen = slice.adoptable(session, &mine, false).expect("it is drained");
         // Meanwhile another has it.
-        let second = claim(session, local, &mine).expect("it is there");
+        let second = claim(session, &local.remembered, &mine).expect("it is there");
         assert_eq!(second.slice.0.address(), slice.0.address());
         assert_eq!(slice.state(session), at::ring::LIVE);
         slice.commit(session, second.base + 64);

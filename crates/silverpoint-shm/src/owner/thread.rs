@@ -1,43 +1,24 @@
 //! A thread's way into its rings: the hot path, and who comes in when it does not suffice.
 //!
-//! ```text
-//!  HEAD (thread-local pointer) ──▶ EMPTY                    a thread before its first record
-//!                              ──▶ lane 0 of its slot       afterwards; all zero in a forked child
-//! ```
-//!
 //! A lane's `ready` is the only mutual exclusion between a thread and its own signal handlers. The handler's
 //! record finds it busy, and takes the next lane. The order is: mark busy, then read anything else; publish,
 //! then unmark.
 
-use std::cell::Cell;
 use std::sync::atomic::{Ordering, compiler_fence};
 
+use super::cause::Cause;
 use super::giving;
-use super::lane::{self, FREE_SLOT, LANES, Lane};
-use super::local::{self, Local, MAX_THREADS, SLOTS_USED};
+use super::lane::{self, LANES, Lane};
+use super::local::{self, Local};
 use super::session::Session;
-use super::{Cause, MAX_LEVEL};
+use super::slot::{HEAD, slot};
 use crate::clock;
-use crate::lasting::Lasting;
 use crate::lines::{self, AHEAD};
 use crate::ring::{BUSY, GIVEN, HOT, Head, Machine};
-use crate::sys::{self, ErrnoGuard};
+use crate::sys::ErrnoGuard;
 
-/// Slots that a new thread examines for one of a dead thread before it takes an unused one: each is a call of
-/// the kernel. At most a quarter as many slots of dead threads as living ones remain until they are found.
-const LOOK_AT: u32 = 4;
-
-/// A record of so many bytes can be had by a ring of the smallest size.
-pub const ALWAYS_FITS: usize = (2048 - 1024) / 4;
-
-struct Empty(Head<Machine>);
-// SAFETY: nothing writes to it: the hot path stops at `ready`, the cold path takes it for no lane.
-unsafe impl Sync for Empty {}
-static EMPTY: Empty = Empty(Head::new(std::ptr::null_mut()));
-
-thread_local! {
-    static HEAD: Cell<Lasting<Head<Machine>>> = const { Cell::new(Lasting::new(&EMPTY.0)) };
-}
+/// The level fatal.
+const MAX_LEVEL: u8 = 5;
 
 /// Room for one record in this thread's ring. Dropped without [`Reservation::commit`] it leaves nothing.
 pub struct Reservation {
@@ -203,7 +184,7 @@ pub fn lose_other() {
 /// lost, and is counted.
 ///
 /// `level` is 0 trace to 5 fatal. May wait for the collector, by the session's policy. There may be less [room](Reservation::room) than was asked for, when no
-/// ring can have such a record; up to [`ALWAYS_FITS`] bytes there is not.
+/// ring can have such a record; up to [`ALWAYS_FITS`](super::ALWAYS_FITS) bytes there is not.
 #[cold]
 #[inline(never)]
 pub fn reserve_slowly(size: usize, level: u8, owned: Owned) -> Option<Reservation> {
@@ -255,74 +236,5 @@ fn enter(session: &'static Session, local: &'static Local) -> Option<(&'static L
         }
     }
     local.lane(slot, 0).lose_nested(session);
-    None
-}
-
-/// The slot that this thread has.
-pub(crate) fn slot_of_mine(local: &'static Local) -> Option<usize> {
-    local.slot_of(std::ptr::from_ref(HEAD.get().get()).cast())
-}
-
-/// This thread's slot.
-pub(crate) fn slot(local: &'static Local) -> Option<usize> {
-    let head = HEAD.get().get();
-    let tid = sys::thread_id();
-    if let Some(slot) = local.slot_of(std::ptr::from_ref(head).cast()) {
-        let owner = &local.lane(slot, 0).tid;
-        // Wiped: this is the thread that forked. Nobody else takes its slot, since slots of the parent are not given out again.
-        if owner.load(Ordering::Relaxed) == 0 {
-            owner.store(tid, Ordering::Relaxed);
-        }
-        return Some(slot);
-    }
-    let slot = claim_slot(local, tid)?;
-    let lane = local.lane(slot, 0);
-    if !std::ptr::eq(HEAD.get().get(), head) {
-        // A signal handler's record was quicker: the thread has a slot. It may be the same one, which was this thread's already.
-        let mine = local.slot_of(std::ptr::from_ref(HEAD.get().get()).cast());
-        if mine != Some(slot) {
-            lane.tid.store(FREE_SLOT, Ordering::Release);
-        }
-        return mine;
-    }
-    HEAD.set(Lasting::new(&lane.head));
-    crate::crash::on_first_record();
-    Some(slot)
-}
-
-fn claim_slot(local: &'static Local, tid: u32) -> Option<usize> {
-    if let Some(slot) = dead_slot(local, tid, LOOK_AT) {
-        return Some(slot);
-    }
-    if SLOTS_USED.load(Ordering::Relaxed) < MAX_THREADS as u32 {
-        let slot = SLOTS_USED.fetch_add(1, Ordering::AcqRel);
-        if slot < MAX_THREADS as u32 {
-            local.lane(slot as usize, 0).tid.store(tid, Ordering::Release);
-            return Some(slot as usize);
-        }
-    }
-    dead_slot(local, tid, MAX_THREADS as u32)
-}
-
-/// Takes over the slot of a thread that is gone. Its rings stay where they are until they are adopted.
-fn dead_slot(local: &'static Local, tid: u32, look_at: u32) -> Option<usize> {
-    let used = SLOTS_USED.load(Ordering::Acquire).min(MAX_THREADS as u32);
-    if used == 0 {
-        return None;
-    }
-    let start = local.slots_cursor.fetch_add(look_at.min(used), Ordering::Relaxed);
-    for k in 0..look_at.min(used) {
-        let slot = (start.wrapping_add(k) % used) as usize;
-        let owner = &local.lane(slot, 0).tid;
-        let before = owner.load(Ordering::Acquire);
-        let dead = before == FREE_SLOT || (before != 0 && (before == tid || !sys::thread_exists(before)));
-        if dead && owner.compare_exchange(before, tid, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-            for number in 0..LANES {
-                local.lane(slot, number).reset();
-            }
-            local.contexts(slot).reset();
-            return Some(slot);
-        }
-    }
     None
 }
