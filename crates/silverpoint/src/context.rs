@@ -15,7 +15,7 @@ use silverpoint_wire::bytes::floor_char_boundary;
 
 use crate::item;
 use crate::value::Trace;
-use crate::within::Within;
+use crate::within::{Around, Within};
 
 /// What stands for a value that has no room.
 const LEFT_OUT: &[u8] = b"\x63\xE2\x80\xA6";
@@ -69,6 +69,14 @@ pub struct Context {
     /// `None`: no fields.
     pairs: Option<Arc<[u8]>>,
     is_cut: bool,
+}
+
+impl Around for Context {
+    type Inside = ContextScope;
+
+    fn inside(&self) -> ContextScope {
+        self.enter()
+    }
 }
 
 impl Context {

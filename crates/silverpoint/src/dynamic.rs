@@ -50,13 +50,13 @@ pub use silverpoint_shm::probe::is_privileged;
 pub use silverpoint_shm::signal_mask::{with_all_blocked, without_sigpipe};
 pub use silverpoint_wire::bytes::floor_char_boundary;
 
+use crate::header::{HEADER, Made, TRUNCATED, header};
 use crate::item::Item;
-use crate::record::{
-    FEW, HEADER, Made, TRUNCATED, few_words_at_once, header, span_end, span_end_at_once, span_end_later,
-    words_at_once, words_later,
-};
 use crate::scratch::{Scratch, Unfinished};
 use crate::value::{Causes, Trace as _};
+use crate::words::{
+    FEW, few_words_at_once, span_end, span_end_at_once, span_end_later, words_at_once, words_later,
+};
 use crate::writer::Writer;
 
 /// Bytes of zeros behind the arguments.
@@ -139,7 +139,7 @@ impl Arguments {
 
     #[inline(always)]
     fn encode_timed<R>(&mut self, ticks: u64, fill: impl FnOnce(&mut Encoder<'_>) -> R) -> R {
-        let mut encoder = Encoder { writer: self.scratch.writer(LEAST), ticks };
+        let mut encoder = Encoder { writer: Writer::into_scratch(&mut self.scratch, LEAST), ticks };
         let result = fill(&mut encoder);
         let writer = encoder.writer;
         (self.is_cut, self.is_lost) = (writer.was_cut(), writer.has_overrun());

@@ -61,27 +61,6 @@ pub(crate) fn size(fill: Fill<'_>) -> usize {
     lens.map(|len| 4 + len).next().map_or(LEAST, |size| size.max(LEAST))
 }
 
-/// The derived methods of types that contain themselves.
-pub mod derived {
-    use super::{LEAST, Trace};
-    use crate::writer::Writer;
-
-    /// Bytes at most.
-    pub fn size<T: Trace + ?Sized>(value: &T) -> usize {
-        super::size(&|item| value.trace_item(item))
-    }
-
-    /// Bytes when it is made as small as it can be.
-    pub const fn least() -> usize {
-        LEAST
-    }
-
-    /// Writes it.
-    pub fn write<T: Trace + ?Sized>(value: &T, writer: &mut Writer<'_>) {
-        writer.item(&|item| value.trace_item(item));
-    }
-}
-
 /// What was written.
 pub(crate) struct Written {
     pub(crate) len: usize,

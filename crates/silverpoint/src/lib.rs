@@ -46,9 +46,12 @@ extern crate self as silverpoint;
 
 mod args;
 mod context;
+mod copy;
 pub mod crash;
 pub mod dynamic;
+mod header;
 mod item;
+mod level;
 mod limit;
 mod located;
 mod macros;
@@ -59,6 +62,7 @@ mod record;
 mod replay;
 mod scratch;
 mod section;
+mod seldom;
 mod shapes;
 mod sig;
 mod site;
@@ -71,6 +75,7 @@ mod value;
 mod wanted;
 mod watch;
 mod within;
+mod words;
 mod writer;
 
 pub use silverpoint_derive::{Trace, instrument};
@@ -107,14 +112,14 @@ pub mod __private {
 
     pub use crate::args::{Args, Types};
     pub use crate::context::Fields;
-    pub use crate::item::derived as item;
+    pub use crate::level::*;
     pub use crate::limit::Limit;
     pub use crate::placed::{ByFormat, ByNothing, ByTrace, Placed, PlacedDebug, is_trace};
-    pub use crate::record::level::*;
-    pub use crate::record::{AtLevel, record};
+    pub use crate::record::record;
     pub use crate::sig::{Class, Sig, fixed_sum};
     pub use crate::site::{Kind, Meta, Piece, Site, is_on, state};
     pub use crate::span::{AsyncSites, AsyncSpan, Id, Span, inside, mention, once};
+    pub use crate::value::recursive as item;
     pub use crate::value::{Debugged, Displayed};
 }
 

@@ -10,8 +10,11 @@ use std::marker::PhantomData;
 use silverpoint_shm::owner::{self, Cause, Event};
 
 use crate::args::{Args, Borrower};
-use crate::record::{AtLevel, Made, span_end};
+use crate::header::Made;
+use crate::level::AtLevel;
 use crate::scratch::{Scratch, Unfinished};
+use crate::words::span_end;
+use crate::writer::Writer;
 
 /// Mark in the id of a span that a tracer may want the end of; with [`RECORDED_SPAN`] there is a record, too.
 pub(crate) const PROBED_SPAN: u32 = 1 << 31;
@@ -49,7 +52,7 @@ impl Written {
     /// Writes them, once.
     #[inline]
     pub(crate) fn of<A: Args>(scratch: &mut Scratch, arguments: &A, caller: *const ()) -> Self {
-        let mut writer = scratch.writer(arguments.least());
+        let mut writer = Writer::into_scratch(scratch, arguments.least());
         arguments.write(&mut writer);
         let (len, is_cut, has_overrun) = (writer.used(), writer.was_cut(), writer.has_overrun());
         Self { len: if has_overrun { None } else { Some(len) }, is_cut, caller }

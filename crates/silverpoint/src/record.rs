@@ -5,17 +5,14 @@ use std::marker::PhantomData;
 use silverpoint_shm::owner::{self, Cause, Owned, Reservation};
 
 use crate::args::{Args, Borrower};
+use crate::copy::COPY_MAX;
+use crate::header::{HEADER, Made, TRUNCATED, header};
+use crate::level::AtLevel;
 use crate::probed::Probed;
 use crate::scratch::{Scratch, Unfinished};
+use crate::seldom::seldom;
 use crate::site::{Meta, Site};
-use crate::writer::{COPY_MAX, Writer, seldom};
-
-/// Bytes before the arguments.
-pub(crate) const HEADER: usize = 16;
-/// Flag of a record in which a value was cut.
-pub(crate) const TRUNCATED: u32 = 1 << 24;
-/// Site id of the control record that ends a span.
-const SPAN_END: u32 = 3;
+use crate::writer::Writer;
 
 /// Up to this size a record of varying size is written in place, without a call.
 const SMALL: usize = HEADER + COPY_MAX;
@@ -31,19 +28,6 @@ pub fn record<M: Meta, L: AtLevel, A: Args>(site: &'static Site, state: u8, argu
     #[cfg(not(feature = "usdt"))]
     let _ = state;
     let _ = timed::<M, L, A>(site, arguments);
-}
-
-/// What became of a record. (Two words, which are returned in registers; an option of them would be stored.)
-#[derive(Clone, Copy)]
-pub(crate) struct Made {
-    /// Of its site.
-    pub(crate) id: u32,
-    /// When; 0 when the record was lost.
-    pub(crate) ticks: u64,
-}
-
-impl Made {
-    pub(crate) const LOST: Self = Self { id: 0, ticks: 0 };
 }
 
 /// As [`record`]; gives the id and the ticks of the record.
@@ -97,7 +81,7 @@ pub(crate) fn timed<M: Meta, L: AtLevel, A: Args>(site: &'static Site, arguments
 fn captured<L: AtLevel, A: Args>(id: u32, arguments: &A) -> Made {
     let unfinished = Unfinished;
     let mut scratch = Scratch::new();
-    let mut writer = scratch.writer(arguments.least());
+    let mut writer = Writer::into_scratch(&mut scratch, arguments.least());
     arguments.write(&mut writer);
     let (len, is_cut, has_overrun) = (writer.used(), writer.was_cut(), writer.has_overrun());
     unfinished.finish();
@@ -223,18 +207,6 @@ unsafe fn end_of(writer: &Writer<'_>, start: *mut u8, total: usize) -> usize {
     end
 }
 
-/// # Safety
-/// 16 bytes at `start` may be written.
-#[inline(always)]
-pub(crate) unsafe fn header(start: *mut u8, size: usize, flags: u32, id: u32, ticks: u64) {
-    let head = u64::from(size as u32 | flags) | u64::from(id) << 32;
-    // SAFETY: by the caller.
-    unsafe {
-        start.cast::<u64>().write_unaligned(head.to_le());
-        start.add(8).cast::<u64>().write_unaligned(ticks.to_le());
-    }
-}
-
 /// A record that no ring can have whole.
 fn cut<A: Args>(room: Reservation, id: u32, arguments: &A) -> Made {
     let ticks = room.ticks();
@@ -258,155 +230,4 @@ fn cut<A: Args>(room: Reservation, id: u32, arguments: &A) -> Made {
         room.commit(end);
     }
     Made { id, ticks }
-}
-
-/// Records the end of a span; gives the ticks of the end, 0 when it was lost.
-pub(crate) fn span_end(level: u8, id: u32, begun: u64) -> u64 {
-    span_end_at_once(id, begun).unwrap_or_else(|owned| span_end_later(owned, level, id, begun))
-}
-
-/// Bytes of the end of a span. A ring's limit is never less.
-const SPAN_END_BYTES: usize = 32;
-
-/// The same, where that takes a few instructions: otherwise [`span_end_later`] goes on with what this gives.
-#[inline(always)]
-pub(crate) fn span_end_at_once(id: u32, begun: u64) -> Result<u64, Owned> {
-    Ok(write_span_end(owner::reserve(SPAN_END_BYTES)?, id, begun))
-}
-
-#[cold]
-#[inline(never)]
-pub(crate) fn span_end_later(owned: Owned, level: u8, id: u32, begun: u64) -> u64 {
-    let room = owner::reserve_slowly(SPAN_END_BYTES, level, owned);
-    room.map_or(0, |room| write_span_end(room, id, begun))
-}
-
-#[inline(always)]
-fn write_span_end(room: Reservation, id: u32, begun: u64) -> u64 {
-    let (start, now) = (room.at(), room.ticks());
-    // SAFETY: so many bytes at `start` are reserved.
-    unsafe {
-        start.add(SPAN_END_BYTES - 8).cast::<u64>().write_unaligned(0);
-        start.add(HEADER).cast::<u32>().write_unaligned(id.to_le());
-        start.add(HEADER + 4).cast::<u64>().write_unaligned(begun.to_le());
-        header(start, SPAN_END_BYTES, 0, SPAN_END, now);
-        room.commit(SPAN_END_BYTES);
-    }
-    now
-}
-
-/// Records arguments of 64 bits each, where that takes a few instructions; gives the ticks of the record. Otherwise [`words_later`] goes on with what this gives.
-#[inline(always)]
-pub(crate) fn words_at_once<const N: usize>(id: u32, words: [u64; N]) -> Result<u64, Owned> {
-    let total = const {
-        assert!(HEADER + 8 * N <= owner::ALWAYS_FITS, "such a record has its room in every ring");
-        HEADER + 8 * N
-    };
-    let room = owner::reserve(total)?;
-    let (start, ticks) = (room.at(), room.ticks());
-    // SAFETY: `total` bytes at `start` are reserved for this record, and so many are written.
-    unsafe {
-        header(start, total, 0, id, ticks);
-        put_words(start, &words);
-        room.commit(total);
-    }
-    Ok(ticks)
-}
-
-/// Arguments of [`few_words_at_once`], at most.
-pub(crate) const FEW: usize = 6;
-
-/// As [`words_at_once`], of the first `count` words. All of them are written, without a look at their number; what is behind the record is free, and is written over by the next.
-#[inline(always)]
-pub(crate) fn few_words_at_once(id: u32, words: &[u64; FEW], count: usize) -> Result<u64, Owned> {
-    let room = owner::reserve(HEADER + 8 * FEW)?;
-    let (start, ticks, total) = (room.at(), room.ticks(), HEADER + 8 * count.min(FEW));
-    // SAFETY: room for `FEW` words behind a header is reserved at `start`, and the record has no more than those.
-    unsafe {
-        header(start, total, 0, id, ticks);
-        put_words(start, words);
-        room.commit(total);
-    }
-    Ok(ticks)
-}
-
-/// Gives the ticks of the record, 0 when it was lost. Such a record, of at most [`FEW`] words or as many as [`words_at_once`] takes, has its room in every ring.
-#[cold]
-#[inline(never)]
-pub(crate) fn words_later(owned: Owned, level: u8, id: u32, words: &[u64]) -> u64 {
-    let total = HEADER + 8 * words.len();
-    let Some(room) = owner::reserve_slowly(total, level, owned) else { return 0 };
-    if room.room() < total {
-        room.lose(Cause::TooLarge);
-        return 0;
-    }
-    let (start, ticks) = (room.at(), room.ticks());
-    // SAFETY: `total` bytes at `start` are reserved for this record, and so many are written.
-    unsafe {
-        header(start, total, 0, id, ticks);
-        put_words(start, words);
-        room.commit(total);
-    }
-    ticks
-}
-
-/// # Safety
-/// A header and the words may be written at `start`.
-#[inline(always)]
-unsafe fn put_words(start: *mut u8, words: &[u64]) {
-    for (number, word) in words.iter().enumerate() {
-        // SAFETY: by the caller.
-        unsafe { start.add(HEADER + 8 * number).cast::<u64>().write_unaligned(word.to_le()) };
-    }
-}
-
-/// A level as a type, so that it is a constant where a record is made.
-pub trait AtLevel {
-    /// 0 trace to 5 fatal.
-    const LEVEL: u8;
-    /// Whether tracepoints of this level are compiled in.
-    const COMPILED: bool;
-}
-
-/// The least level that is compiled in; 6: none.
-const LEAST: u8 = if cfg!(feature = "max_level_off") {
-    6
-} else if cfg!(feature = "max_level_fatal") {
-    5
-} else if cfg!(feature = "max_level_error") {
-    4
-} else if cfg!(feature = "max_level_warn") {
-    3
-} else if cfg!(feature = "max_level_info") {
-    2
-} else if cfg!(feature = "max_level_debug") {
-    1
-} else {
-    0
-};
-
-macro_rules! levels {
-    ($($name:ident $number:literal;)*) => {$(
-        /// The level of this name.
-        pub enum $name {}
-        impl AtLevel for $name {
-            const LEVEL: u8 = $number;
-            #[allow(clippy::absurd_extreme_comparisons, unused_comparisons)]
-            const COMPILED: bool = $number >= LEAST;
-        }
-    )*};
-}
-
-/// The levels as types.
-pub mod level {
-    use super::{AtLevel, LEAST};
-
-    levels! {
-        Trace 0;
-        Debug 1;
-        Info 2;
-        Warn 3;
-        Error 4;
-        Fatal 5;
-    }
 }

@@ -2,9 +2,10 @@
 
 use std::mem::MaybeUninit;
 
+use silverpoint_wire::layout::signature::CUT;
+
 use crate::dynamic::Encoder;
 use crate::item::Item;
-use crate::writer::CUT;
 
 /// Shows the names and codes of arguments, in the order of their bytes.
 pub type Named<'n> = &'n dyn Fn(&mut dyn FnMut(&str, u8));

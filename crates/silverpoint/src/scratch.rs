@@ -11,9 +11,11 @@
 use std::mem::MaybeUninit;
 
 use silverpoint_shm::owner::{self, Cause, Pages, Reservation};
+use silverpoint_wire::layout::signature::CUT;
 
-use crate::record::{HEADER, Made, TRUNCATED, header};
-use crate::writer::{CUT, Writer, copy_any, seldom};
+use crate::copy::copy_any;
+use crate::header::{HEADER, Made, TRUNCATED, header};
+use crate::seldom::seldom;
 
 /// Bytes that need no pages.
 const NEAR: usize = 512;
@@ -52,12 +54,10 @@ impl Scratch {
         }
     }
 
-    /// A writer of arguments that need `least` bytes when everything is cut.
+    /// The arguments need `least` bytes when everything is cut.
     #[inline(always)]
-    pub(crate) fn writer(&mut self, least: usize) -> Writer<'_> {
+    pub(crate) fn set_least(&mut self, least: usize) {
         self.least = least;
-        // SAFETY: the memory is this scratch's, which is lent for as long as the writer lives.
-        unsafe { Writer::capturing(self.start(), self.end(), self) }
     }
 
     /// What is left, behind `used` bytes, to share among values that can be cut.

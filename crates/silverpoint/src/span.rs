@@ -9,10 +9,13 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 
 use crate::args::Args;
+use crate::header::Made;
+use crate::level::AtLevel;
 use crate::probed::{self, PROBED_SPAN};
-use crate::record::{AtLevel, Made, span_end, timed};
+use crate::record::timed;
 use crate::site::{Meta, Site};
-use crate::within::Within;
+use crate::within::{Around, Within};
+use crate::words::span_end;
 
 /// Ends the span when it is dropped. It belongs to the thread that began it.
 #[must_use = "a span ends when its guard is dropped: `let _span = span!(…)`"]
@@ -34,7 +37,8 @@ impl Span {
     pub fn begin<M: Meta, L: AtLevel, A: Args>(site: &'static Site, state: u8, arguments: &A) -> Self {
         #[cfg(feature = "usdt")]
         if crate::site::is_attached(state) {
-            return crate::usdt::begin::<M, L, A>(site, arguments);
+            let (made, exit) = crate::usdt::begin::<M, L, A>(site, arguments);
+            return Self::made(made, L::LEVEL).with_exit(exit);
         }
         #[cfg(not(feature = "usdt"))]
         let _ = state;
@@ -42,7 +46,7 @@ impl Span {
     }
 
     #[inline(always)]
-    pub(crate) const fn made(made: Made, level: u8) -> Self {
+    const fn made(made: Made, level: u8) -> Self {
         Self {
             id: made.id,
             level,
@@ -55,7 +59,7 @@ impl Span {
 
     #[cfg(feature = "usdt")]
     #[inline(always)]
-    pub(crate) fn with_exit(mut self, exit: crate::usdt::Exit) -> Self {
+    fn with_exit(mut self, exit: crate::usdt::Exit) -> Self {
         self.exit = Some(exit);
         self
     }
@@ -152,6 +156,14 @@ impl AsyncSpan {
 
     /// Ends it now.
     pub fn end(self) {}
+}
+
+impl Around for AsyncSpan {
+    type Inside = Stretch;
+
+    fn inside(&self) -> Stretch {
+        self.stretch()
+    }
 }
 
 impl Drop for AsyncSpan {

@@ -6,7 +6,7 @@ use silverpoint_shm::owner::{self, Event, Registered};
 use silverpoint_wire::layout::state;
 
 use crate::dynamic::{Arguments, Encoder, Recorded};
-use crate::record::span_end;
+use crate::words::span_end;
 
 /// Who may want the records of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

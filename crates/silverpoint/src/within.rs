@@ -5,9 +5,6 @@ use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll};
 
-use crate::context::{Context, ContextScope};
-use crate::span::{AsyncSpan, Stretch};
-
 /// A future that is within `around` whenever it is polled, and when it is dropped before its end. So records
 /// of its destructors lie there too. See [`AsyncSpan::with`] and
 /// [`InContext::in_context`](crate::InContext::in_context). The future is kept once. (Not an `async fn`: that
@@ -28,22 +25,6 @@ pub trait Around {
 
     /// Goes in.
     fn inside(&self) -> Self::Inside;
-}
-
-impl Around for AsyncSpan {
-    type Inside = Stretch;
-
-    fn inside(&self) -> Stretch {
-        self.stretch()
-    }
-}
-
-impl Around for Context {
-    type Inside = ContextScope;
-
-    fn inside(&self) -> ContextScope {
-        self.enter()
-    }
 }
 
 impl<F, A: Around> Within<F, A> {

@@ -9,19 +9,17 @@ use std::marker::PhantomData;
 use std::ptr;
 
 use silverpoint_wire::bytes::floor_char_boundary;
+use silverpoint_wire::layout::signature::{CUT, ZERO_SIZED_MAX};
 
+use crate::copy::{COPY_MAX, copy, copy_any};
 use crate::item::{self, Fill, Written};
 use crate::scratch::Scratch;
+use crate::seldom::seldom;
 
-/// Bit of a length: the value was cut, the number of missing units follows.
-pub(crate) const CUT: u32 = 1 << 31;
 /// Bytes of a length and of the number of what is missing.
 const CUT_HEADER: usize = 8;
 /// Texts of fewer bytes are not worth a cut afterwards.
 const SHORT_TEXT: usize = 64;
-/// Elements of no size that a sequence may have.
-const MAX_ZERO_SIZED: usize = 65_536;
-
 /// Whether values were checked one by one, before some were checked together.
 pub(crate) struct Checked(bool);
 
@@ -89,7 +87,7 @@ impl<'a> Writer<'a> {
     /// # Safety
     /// As for `whole`, where `at .. end` are the scratch's.
     #[inline(always)]
-    pub(crate) unsafe fn capturing(at: *mut u8, end: *mut u8, scratch: *mut Scratch) -> Self {
+    unsafe fn capturing(at: *mut u8, end: *mut u8, scratch: *mut Scratch) -> Self {
         Self {
             at,
             end,
@@ -102,6 +100,14 @@ impl<'a> Writer<'a> {
             scratch,
             room: PhantomData,
         }
+    }
+
+    /// Room of a scratch, for arguments that need `least` bytes when everything is cut.
+    #[inline(always)]
+    pub(crate) fn into_scratch(scratch: &'a mut Scratch, least: usize) -> Self {
+        scratch.set_least(least);
+        // SAFETY: the memory is the scratch's, which is lent for as long as the writer lives.
+        unsafe { Self::capturing(scratch.start(), scratch.end(), scratch) }
     }
 
     /// Says that there are fewer than `bytes` left: true when there are more now.
@@ -306,7 +312,7 @@ impl<'a> Writer<'a> {
     /// How many of `count` units can be kept; takes them from the slack.
     fn keep(&mut self, count: usize, unit: usize) -> usize {
         if unit == 0 {
-            return count.min(MAX_ZERO_SIZED);
+            return count.min(ZERO_SIZED_MAX);
         }
         let whole = count.saturating_mul(unit).saturating_add(4);
         let extra = whole.saturating_sub(CUT_HEADER.min(whole));
@@ -553,95 +559,4 @@ pub(crate) fn formatted_len(text: fmt::Arguments<'_>) -> usize {
     let mut count = Count(0);
     let _ = fmt::Write::write_fmt(&mut count, text);
     count.0
-}
-
-/// Says that it is seldom called: the compiler places what follows out of the way.
-#[cold]
-#[inline(always)]
-pub(crate) fn seldom() {}
-
-/// Longest piece that [`copy`] takes.
-pub(crate) const COPY_MAX: usize = 128;
-
-/// 16 bytes, in one register where there are such.
-#[cfg(target_arch = "x86_64")]
-type Sixteen = std::arch::x86_64::__m128i;
-#[cfg(target_arch = "aarch64")]
-type Sixteen = std::arch::aarch64::uint8x16_t;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-type Sixteen = u128;
-
-/// Copies: without a call where there are few bytes.
-///
-/// # Safety
-/// `len` bytes at `from` and at `to`, not the same ones.
-#[inline(always)]
-pub(crate) unsafe fn copy_any(from: *const u8, to: *mut u8, len: usize) {
-    // SAFETY: by the caller.
-    unsafe {
-        if len <= COPY_MAX {
-            copy(from, to, len);
-        } else {
-            ptr::copy_nonoverlapping(from, to, len);
-        }
-    }
-}
-
-/// A copy that makes no call and has no loop: most texts are short, and the call costs as much as their bytes.
-///
-/// # Safety
-/// `len` bytes at `from` and at `to`, not the same ones; `len <= COPY_MAX`.
-#[inline(always)]
-unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
-    /// The first and the last T: together all, when there are between one and two of it. Both are read before one is written.
-    #[inline(always)]
-    unsafe fn ends<T: Copy>(from: *const u8, to: *mut u8, len: usize) {
-        let last = len - size_of::<T>();
-        // SAFETY: by the caller, `len` is not less.
-        unsafe {
-            let head = from.cast::<T>().read_unaligned();
-            let tail = from.add(last).cast::<T>().read_unaligned();
-            to.cast::<T>().write_unaligned(head);
-            to.add(last).cast::<T>().write_unaligned(tail);
-        }
-    }
-    /// The same with two of T at each end. (Single values, for an array of them would be stored.)
-    #[inline(always)]
-    unsafe fn double_ends<T: Copy>(from: *const u8, to: *mut u8, len: usize) {
-        let last = len - 2 * size_of::<T>();
-        // SAFETY: by the caller, `len` is not less.
-        unsafe {
-            let (head, tail) = (from.cast::<T>(), from.add(last).cast::<T>());
-            let (first, second) = (head.read_unaligned(), head.add(1).read_unaligned());
-            let (third, fourth) = (tail.read_unaligned(), tail.add(1).read_unaligned());
-            let (head, tail) = (to.cast::<T>(), to.add(last).cast::<T>());
-            head.write_unaligned(first);
-            head.add(1).write_unaligned(second);
-            tail.write_unaligned(third);
-            tail.add(1).write_unaligned(fourth);
-        }
-    }
-    debug_assert!(len <= COPY_MAX);
-    // SAFETY: by the caller and the comparisons.
-    unsafe {
-        if len > 32 {
-            if len > 64 {
-                seldom();
-                double_ends::<Sixteen>(from, to, 64);
-                double_ends::<Sixteen>(from.add(len - 64), to.add(len - 64), 64);
-            } else {
-                double_ends::<Sixteen>(from, to, len);
-            }
-        } else if len >= 16 {
-            ends::<Sixteen>(from, to, len);
-        } else if len >= 8 {
-            ends::<u64>(from, to, len);
-        } else if len >= 4 {
-            ends::<u32>(from, to, len);
-        } else {
-            for at in 0..len {
-                *to.add(at) = *from.add(at);
-            }
-        }
-    }
 }

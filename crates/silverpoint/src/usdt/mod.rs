@@ -8,50 +8,23 @@
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 compile_error!("silverpoint: the feature `usdt` needs Linux on x86-64 or AArch64");
 
+mod attached;
 mod name;
 mod numbers;
 
-use std::arch::{asm, global_asm};
+use std::arch::asm;
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Instant;
 
 use crate::args::{Args, Borrower};
+use crate::header::Made;
+use crate::level::AtLevel;
 use crate::probed::{self, Written};
-use crate::record::{AtLevel, Made};
 use crate::scratch::{Scratch, Unfinished};
 use crate::site::{Meta, Site};
-use crate::span::Span;
+pub(crate) use attached::{ATTACHED, marked};
 use name::Names;
 use numbers::{MOST, Numbers, Signature};
-
-/// Mark in a state byte, where nobody stores it: a tracer is attached.
-pub(crate) const ATTACHED: u8 = 1 << 5;
-
-global_asm!(
-    ".pushsection .probes,\"aw\",\"progbits\"",
-    ".balign 2",
-    ".weak silverpoint_usdt_semaphore",
-    ".hidden silverpoint_usdt_semaphore",
-    ".type silverpoint_usdt_semaphore,\"object\"",
-    ".size silverpoint_usdt_semaphore,2",
-    "silverpoint_usdt_semaphore: .2byte 0",
-    ".popsection"
-);
-
-unsafe extern "C" {
-    /// Not 0 while a tracer is attached to a probe of this program or shared library: the kernel and tracers
-    /// count it up and down. Only in its section do they find it.
-    static silverpoint_usdt_semaphore: AtomicU16;
-}
-
-/// The state of a site, with the mark while a tracer is attached.
-#[inline(always)]
-pub(crate) fn marked(state: u8) -> u8 {
-    // SAFETY: defined above, and never unmapped before the code that reads it.
-    let attached = unsafe { silverpoint_usdt_semaphore.load(Ordering::Relaxed) };
-    if attached != 0 { state | ATTACHED } else { state }
-}
 
 /// What the note of a probe says.
 trait Note {
@@ -255,7 +228,7 @@ impl Exit {
 
 /// A span begins while a tracer is attached.
 #[inline(always)]
-pub(crate) fn begin<M: Meta, L: AtLevel, A: Args>(site: &'static Site, arguments: &A) -> Span {
+pub(crate) fn begin<M: Meta, L: AtLevel, A: Args>(site: &'static Site, arguments: &A) -> (Made, Exit) {
     fn end<M: Meta>(duration: u64) {
         let mut numbers = [0; MOST];
         numbers[0] = duration;
@@ -263,5 +236,5 @@ pub(crate) fn begin<M: Meta, L: AtLevel, A: Args>(site: &'static Site, arguments
     }
     let begun = Instant::now();
     let made = arguments.lend(Hit::<M, L>(site, PhantomData));
-    Span::made(made, L::LEVEL).with_exit(Exit { hit: end::<M>, begun })
+    (made, Exit { hit: end::<M>, begun })
 }

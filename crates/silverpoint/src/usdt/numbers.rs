@@ -3,8 +3,9 @@
 //! Their sizes are known when the program is compiled. Their values come from the arguments as they are encoded
 //! for a record.
 
+use silverpoint_wire::layout::signature::CUT;
+
 use crate::sig::{Sig, decimal};
-use crate::writer::CUT;
 
 /// The most numbers that tools read of one probe.
 pub(super) const MOST: usize = 12;

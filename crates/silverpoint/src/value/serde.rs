@@ -9,8 +9,8 @@ use std::fmt::{self, Display};
 use serde_core::ser::{self, Serialize, Serializer};
 use silverpoint_wire::bytes::floor_char_boundary;
 
-use super::Trace;
-use crate::item::{self, Item, Nest};
+use super::{Trace, recursive};
+use crate::item::{Item, Nest};
 use crate::sig::Sig;
 use crate::writer::Writer;
 
@@ -29,13 +29,13 @@ impl<T: Serialize> Trace for Serde<T> {
     const DEAR: bool = true;
 
     fn trace_size(&self) -> usize {
-        item::derived::size(self)
+        recursive::size(self)
     }
     fn trace_least(&self) -> usize {
-        item::derived::least()
+        recursive::least()
     }
     fn trace_write(&self, writer: &mut Writer<'_>) {
-        item::derived::write(self, writer);
+        recursive::write(self, writer);
     }
     fn trace_item(&self, item: &mut Item<'_>) {
         let start = item.checkpoint();

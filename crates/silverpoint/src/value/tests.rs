@@ -329,7 +329,7 @@ fn what_is_checked_together_stays_in_the_room() {
 #[test]
 fn short_copies_are_copies() {
     let source: Vec<u8> = (0..=255).collect();
-    for len in 0..=crate::writer::COPY_MAX {
+    for len in 0..=crate::copy::COPY_MAX {
         let mut room = vec![0xEE; len + 20];
         let start = room.as_mut_ptr();
         // SAFETY: the room is the test's.

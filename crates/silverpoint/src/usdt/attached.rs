@@ -1,0 +1,32 @@
+//! Whether a tracer is attached to any probe of the program.
+
+use std::arch::global_asm;
+use std::sync::atomic::{AtomicU16, Ordering};
+
+/// Mark in a state byte, where nobody stores it: a tracer is attached.
+pub(crate) const ATTACHED: u8 = 1 << 5;
+
+global_asm!(
+    ".pushsection .probes,\"aw\",\"progbits\"",
+    ".balign 2",
+    ".weak silverpoint_usdt_semaphore",
+    ".hidden silverpoint_usdt_semaphore",
+    ".type silverpoint_usdt_semaphore,\"object\"",
+    ".size silverpoint_usdt_semaphore,2",
+    "silverpoint_usdt_semaphore: .2byte 0",
+    ".popsection"
+);
+
+unsafe extern "C" {
+    /// Not 0 while a tracer is attached to a probe of this program or shared library: the kernel and tracers
+    /// count it up and down. Only in its section do they find it.
+    static silverpoint_usdt_semaphore: AtomicU16;
+}
+
+/// The state of a site, with the mark while a tracer is attached.
+#[inline(always)]
+pub(crate) fn marked(state: u8) -> u8 {
+    // SAFETY: defined above, and never unmapped before the code that reads it.
+    let attached = unsafe { silverpoint_usdt_semaphore.load(Ordering::Relaxed) };
+    if attached != 0 { state | ATTACHED } else { state }
+}
