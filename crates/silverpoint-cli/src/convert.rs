@@ -1,5 +1,6 @@
 //! `silverpoint convert`: records from any format to any other.
 
+mod args;
 mod copying;
 mod inputs;
 mod output;
@@ -14,78 +15,17 @@ use silverpoint_convert::silver::TraceReader;
 use silverpoint_convert::{Format, Formats, Merge, Reader, SILVER};
 use silverpoint_formats::tracefile::{Session, Trace};
 
+pub use self::args::Args;
 use self::copying::Copying;
 use self::inputs::Told;
 use self::output::{Manner, Output};
-use crate::exit::{Exit, Failed, Outcome, at, failure};
+use crate::exit::{Exit, Failed, Outcome, at, failure, usage};
 use crate::helper;
-use crate::input::{Files, Wanted, exit};
+use crate::input::{Files, exit};
 use crate::interrupts;
 use crate::live::{self, Targets};
 use crate::repair::refuse_foreign;
 use crate::tail::stop_at_signals;
-
-/// Convert records from any format to any other
-///
-/// The formats follow from the file names, or from --from and --to. Several inputs are merged by time. The
-/// new file appears under its name only when it is complete.
-///
-/// An input may also be a process id, or a name without dot and slash that is not a file's (`*` and `?`
-/// match). It stands for the living sessions of these processes.
-///
-/// Exit status 0: done. 3: damage was left out. 4: an input is not a trace file. 6: no such session. 1: an
-/// input is malformed, or nothing could be written.
-#[derive(clap::Args, Debug)]
-pub struct Args {
-    /// Inputs, then the output; `-` is standard input or output, `otlp+http://HOST:PORT` an OpenTelemetry
-    /// collector
-    #[arg(value_name = "FILE|PID|NAME", required = true)]
-    files: Vec<PathBuf>,
-    /// Format of the inputs
-    #[arg(long, value_name = "FORMAT")]
-    from: Option<String>,
-    /// Format of the output
-    #[arg(long, value_name = "FORMAT")]
-    to: Option<String>,
-    /// For JSON and JSON lines: write all that is needed to read the records back completely
-    #[arg(long)]
-    lossless: bool,
-    /// For Parquet and Arrow: only the records of this event, span, counter or template, with a typed column
-    /// for each argument
-    #[arg(long, value_name = "NAME")]
-    event: Option<String>,
-    /// For CTF: take the clock of another trace of CTF, so that both have one timeline. It was recorded at the
-    /// same time by LTTng, or by `perf record -k mono`. Inputs are trace files of one boot
-    #[arg(long, value_name = "DIRECTORY")]
-    clock_from: Option<PathBuf>,
-    /// Skip and count records that are malformed or that the output cannot hold
-    #[arg(long)]
-    keep_going: bool,
-    /// Replace the output if it exists
-    #[arg(long)]
-    force: bool,
-    /// Read exactly the named trace files, not the other parts of a rotated trace
-    #[arg(long)]
-    only: bool,
-    /// Follow living sessions until their processes end or Ctrl-C; the output is complete then
-    #[arg(short, long)]
-    follow: bool,
-    #[command(flatten)]
-    wanted: Wanted,
-    /// Report neither progress nor what is missing; the exit status still shows what is missing
-    #[arg(short, long)]
-    quiet: bool,
-}
-
-impl Args {
-    /// The output's name, for messages.
-    fn output(&self) -> String {
-        match self.files.last() {
-            Some(path) if path != Path::new("-") => path.display().to_string(),
-            _ => "standard output".to_owned(),
-        }
-    }
-}
 
 /// All formats that are read or written here.
 pub fn formats() -> Formats {
@@ -98,9 +38,7 @@ pub fn formats() -> Formats {
 pub fn run(args: Args, formats: &Formats) -> Outcome {
     let filter = args.wanted.filter()?;
     let Some((output, inputs)) = args.files.split_last().filter(|(_, inputs)| !inputs.is_empty()) else {
-        return Err(usage(
-            "convert needs an input and, last, an output: silverpoint convert INPUT… OUTPUT".into(),
-        ));
+        return Err(usage("convert needs an input and, last, an output: silverpoint convert INPUT… OUTPUT"));
     };
     // With --follow an interrupt ends what is read, and the output is complete.
     if !args.follow {
@@ -119,7 +57,7 @@ pub fn run(args: Args, formats: &Formats) -> Outcome {
     let (living, inputs): (Vec<&PathBuf>, Vec<&PathBuf>) =
         inputs.iter().partition(|path| args.from.is_none() && inputs::is_session(path));
     if args.follow && living.is_empty() {
-        return Err(usage("--follow needs a process id or the name of a process among the inputs".into()));
+        return Err(usage("--follow needs a process id or the name of a process among the inputs"));
     }
     let named: Vec<(&PathBuf, &Format)> = inputs
         .iter()
@@ -138,9 +76,7 @@ pub fn run(args: Args, formats: &Formats) -> Outcome {
     };
     let is_alone = living.is_empty() && named.iter().all(|(_, format)| format.name == SILVER);
     if args.clock_from.is_some() && !is_alone {
-        return Err(usage(
-            "--clock-from needs trace files (.silver): other inputs have no monotonic time".into(),
-        ));
+        return Err(usage("--clock-from needs trace files (.silver): other inputs have no monotonic time"));
     }
     let clock = clock(args.clock_from.as_deref(), trace.as_ref().filter(|_| is_alone))?;
     // An input that is already a trace is written to the database directly.
@@ -251,8 +187,4 @@ fn find<'f>(
             }
         })
     })
-}
-
-fn usage(message: String) -> Failed {
-    Failed::new(Exit::Usage, message)
 }

@@ -82,6 +82,11 @@ pub fn at<E: fmt::Display>(place: impl fmt::Display) -> impl Fn(E) -> Failed {
     move |error| failure(format!("{place}: {error}"))
 }
 
+/// An error of the command line.
+pub fn usage(message: impl Into<String>) -> Failed {
+    Failed::new(Exit::Usage, message)
+}
+
 /// What a command gives.
 pub type Outcome = Result<Exit, Failed>;
 

@@ -7,7 +7,7 @@ use silverpoint_convert::otlp::Refused;
 use silverpoint_convert::{ReadError, Reader, WriteError, Writer};
 use silverpoint_formats::tracefile::{Note, Trace, Verdict, bytes_read};
 
-use super::Args;
+use super::args::Args;
 use crate::exit::{Exit, Failed, Outcome, failure, note};
 use crate::input::{exit, tell};
 use crate::progress;

@@ -10,8 +10,8 @@ use silverpoint_convert::{Filtered, Format, Input, ReadError, Reader, Record};
 use silverpoint_formats::filter::{Filter, RecordFilter};
 use silverpoint_formats::tracefile::Note;
 
-use super::{sqlite, usage};
-use crate::exit::{Failed, failure};
+use super::sqlite;
+use crate::exit::{Failed, failure, usage};
 
 /// Whether an input is a process and not a file: an id, or a name that is not a file's.
 pub(super) fn is_session(path: &Path) -> bool {
@@ -28,7 +28,7 @@ pub(super) fn reader(
     filter: &Filter,
 ) -> Result<(Filtered<'static>, u64), Failed> {
     let filter = RecordFilter::new(filter).ok_or_else(|| {
-        usage("times of day, and times before the end, need a trace file; give a date or +TIME".into())
+        usage("times of day, and times before the end, need a trace file; give a date or +TIME")
     })?;
     let mut bytes = 0;
     let reader: Box<dyn Reader> = if sqlite::is(format) {

@@ -11,8 +11,8 @@ use silverpoint_convert::otlp::{self, OTLP, Patience, Sender};
 use silverpoint_convert::{Format, MakeWriter, Reader, WriteOptions, Writer};
 
 use super::copying::{Copying, PIPE};
-use super::{sqlite, usage};
-use crate::exit::{Failed, at, failure};
+use super::sqlite;
+use crate::exit::{Failed, at, failure, usage};
 use crate::helper;
 use crate::newdirectory::NewDirectory;
 use crate::newfile::NewFile;
@@ -62,9 +62,7 @@ impl Output {
                 sqlite::check(path, inputs, force)?;
                 Ok(Self::Sqlite)
             }
-            (None, true) if format.name == CTF => {
-                Err(usage("ctf is written as a directory; give its name".into()))
-            }
+            (None, true) if format.name == CTF => Err(usage("ctf is written as a directory; give its name")),
             (None, _) => Err(usage(format!("{} can only be read, not written", format.name))),
         }
     }

@@ -6,8 +6,8 @@ use std::process::{Child, Command, Stdio};
 use silverpoint_formats::time::TimeZone;
 use silverpoint_formats::tracefile::{Event, Trace};
 
-use super::Sink;
-use super::sink::Destination;
+use super::destination::Destination;
+use super::sink::Sink;
 use crate::exit::{Failed, failure};
 use crate::input::Output;
 use crate::printing::{Printer, Printing};

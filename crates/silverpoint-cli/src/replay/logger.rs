@@ -15,8 +15,8 @@ use silverpoint_formats::time::TimeZone;
 use silverpoint_formats::tracefile::{Event, Trace};
 use silverpoint_logger::{Config, Feed, Flushed};
 
-use super::Sink;
-use super::sink::Destination;
+use super::destination::Destination;
+use super::sink::Sink;
 use crate::exit::{Failed, at, failure};
 use crate::printing::{Printing, text_options};
 use crate::units::show_count;

@@ -6,6 +6,7 @@
 //!                                                            session    a living session of this process
 //! ```
 
+mod destination;
 mod lines;
 mod logger;
 mod session;
@@ -17,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use silverpoint_formats::replay::{Pace, Played, RealTime, Schedule, Speed};
-use silverpoint_formats::tracefile::{Event, Trace};
+use silverpoint_formats::tracefile::Trace;
 use silverpoint_formats::units;
 
 use crate::exit::{Exit, Failed, Outcome, note};
@@ -25,7 +26,8 @@ use crate::input::{Files, Wanted, exit, tell};
 use crate::printing::Printing;
 use crate::tail::stop_at_signals;
 use crate::units::show_count;
-use sink::{Destination, parse};
+use destination::{Destination, parse};
+use sink::Sink;
 
 /// Give the records of trace files to sinks again, with their original timing
 ///
@@ -63,23 +65,6 @@ pub struct Args {
     /// Report neither what was given nor what is missing; the exit status still shows what is missing
     #[arg(short, long)]
     quiet: bool,
-}
-
-/// Takes records when they are due.
-trait Sink {
-    /// One record, or the end of a span, a loss, a wait.
-    fn take(&mut self, event: &Event<'_>) -> Result<(), Failed>;
-
-    /// No record comes for a while: pending output is to be written.
-    fn pass_on(&mut self) -> Result<(), Failed>;
-
-    /// False: the output was closed.
-    fn wants_more(&self) -> bool {
-        true
-    }
-
-    /// All records were given: ends it. Gives messages for the user.
-    fn finish(self: Box<Self>) -> Result<Vec<String>, Failed>;
 }
 
 /// Runs the command.

@@ -13,7 +13,7 @@ use silverpoint_formats::tracefile::{Event, Trace, What};
 use silverpoint_shm::owner::{self, Description, Registered};
 use silverpoint_wire::site::SiteDescription;
 
-use super::Sink;
+use super::sink::Sink;
 use crate::exit::{Exit, Failed, failure, note};
 use crate::sessions;
 use crate::units::show_count;
