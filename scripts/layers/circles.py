@@ -3,7 +3,7 @@
 A graph is a dictionary: a file with the set of files that it uses.
 """
 
-# A circle of more files than this fails the check, unless KNOWN has it.
+# A circle of more files than this fails the check.
 MOST = 3
 
 
@@ -42,22 +42,10 @@ def circles(graph):
     return sorted(found)
 
 
-def breaches(graph, known):
-    """What is wrong with the circles of a part, as texts. `known` has a file of each larger circle that is allowed, with its largest size."""
-    wrong, left = [], dict(known)
-    for circle in circles(graph):
-        if len(circle) <= MOST:
-            continue
-        allowed = [file for file in left if file in circle]
-        bound = max((left.pop(file) for file in allowed), default=MOST)
-        if len(circle) > bound:
-            wrong.append(f"{len(circle)} files need each other in a circle (at most {bound}): {', '.join(circle)}{''.join(edges(graph, circle))}")
-        elif len(circle) < bound:
-            wrong.append(f"the circle of {allowed[0]} has {len(circle)} files: change KNOWN in scripts/layers/known.py from {bound}")
-        elif len(allowed) > 1:
-            wrong.append(f"the circle has two entries in KNOWN of scripts/layers/known.py: {', '.join(allowed)}")
-    wrong += [f"{file} is in no circle of more than {MOST} files: remove it from KNOWN in scripts/layers/known.py" for file in left]
-    return wrong
+def breaches(graph):
+    """The circles that are too large, as texts, with the uses that make them."""
+    too_large = [circle for circle in circles(graph) if len(circle) > MOST]
+    return [f"{len(circle)} files need each other in a circle (at most {MOST}): {', '.join(circle)}{''.join(edges(graph, circle))}" for circle in too_large]
 
 
 def edges(graph, circle):
