@@ -91,7 +91,7 @@ impl Span {
         &self.record
     }
 
-    /// The span of its thread in which it began: its number in [`Capture::spans`].
+    /// The span of its thread in which it began: its number in [`Capture::spans`](crate::Capture::spans).
     pub fn parent(&self) -> Option<usize> {
         self.parent
     }

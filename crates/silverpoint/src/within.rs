@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll};
 
 /// A future that is within `around` whenever it is polled, and when it is dropped before its end. So records
-/// of its destructors lie there too. See [`AsyncSpan::with`] and
+/// of its destructors lie there too. See [`AsyncSpan::with`](crate::AsyncSpan::with) and
 /// [`InContext::in_context`](crate::InContext::in_context). The future is kept once. (Not an `async fn`: that
 /// would keep its argument twice, and futures within futures would grow by powers of two.)
 #[must_use = "futures do nothing unless they are polled"]
