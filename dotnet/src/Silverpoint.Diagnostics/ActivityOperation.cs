@@ -21,8 +21,8 @@ namespace Silverpoint
         private readonly string name;
         // Stands for all operations that have no sites of their own.
         private readonly bool isShared;
-        // By what an activity has: a parent, a kind.
-        private readonly Tracepoint[] begins = new Tracepoint[4];
+        // By what an activity has: a parent, a kind, baggage.
+        private readonly Tracepoint[] begins = new Tracepoint[8];
         private readonly Tracepoint end;
         private Tracepoint eventWithTags;
         private Tracepoint eventWithout;
@@ -40,9 +40,9 @@ namespace Silverpoint
 
         private Tracepoint Make(Kind kind, string signature, params string[] names) => new Tracepoint(new TracepointDescription(kind, category, Level.Debug, name, "", 0, ""), signature, names);
 
-        private Tracepoint BeginWith(bool hasParent, bool hasKind)
+        private Tracepoint BeginWith(bool hasParent, bool hasKind, bool hasBaggage)
         {
-            int at = (hasParent ? 1 : 0) + (hasKind ? 2 : 0);
+            int at = (hasParent ? 1 : 0) + (hasKind ? 2 : 0) + (hasBaggage ? 4 : 0);
             Tracepoint found = Volatile.Read(ref begins[at]);
             if (found != null) return found;
             lock (begins)
@@ -66,6 +66,11 @@ namespace Silverpoint
                     names.Add("operation");
                     signature.Append("SS");
                 }
+                if (hasBaggage)
+                {
+                    names.Add("baggage");
+                    signature.Append('v');
+                }
                 Volatile.Write(ref begins[at], Make(Kind.AsyncBegin, signature.ToString(), names.ToArray()));
                 return begins[at];
             }
@@ -75,9 +80,10 @@ namespace Silverpoint
         {
             bool isW3C = activity.IdFormat == ActivityIdFormat.W3C;
             string parent = isW3C ? ParentOf(activity) : activity.ParentId;
-            Tracepoint point = BeginWith(!string.IsNullOrEmpty(parent), activity.Kind != ActivityKind.Internal);
+            bool hasBaggage = ActivityBaggage.IsThere(activity);
+            Tracepoint point = BeginWith(!string.IsNullOrEmpty(parent), activity.Kind != ActivityKind.Internal, hasBaggage);
             if (!point.IsEnabled) return;
-            Writer writer = Writer.Take(6);
+            Writer writer = Writer.Take(7);
             try
             {
                 Codec<ulong>.Packer.Put(writer, id);
@@ -90,6 +96,7 @@ namespace Silverpoint
                     Put(writer, activity.Source.Name);
                     Put(writer, activity.OperationName);
                 }
+                if (hasBaggage) ActivityBaggage.Put(writer, activity);
                 Ring.Write(point, writer);
             }
             finally

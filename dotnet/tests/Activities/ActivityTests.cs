@@ -67,6 +67,22 @@ static class ActivityTests
         Check.Same((string)spans["order"]["traceId"], (string)spans["pay"]["traceId"], "the trace of both");
     }
 
+    public static void BaggageIsAtTheBegin()
+    {
+        List<Dictionary<string, object>> found = Records("Baggage").Where(one => Text(one).Contains(" begin ")).ToList();
+        string Of(string name)
+        {
+            Dictionary<string, object> arguments = Arguments(found.Single(one => Text(one).StartsWith(name + " ")));
+            return arguments.TryGetValue("baggage", out object value) ? string.Join(" ", ((Dictionary<string, object>)value).Select(one => one.Key + "=" + (one.Value ?? "null"))) : "none";
+        }
+        Check.Same("none", Of("bare"), "an activity without baggage");
+        Check.Same("user=Ann", Of("outer"), "its own");
+        Check.Same("shop=north user=Bob later=1", Of("inner"), "its own, and that of the activity around it");
+        string many = Of("many"), hostile = Of("hostile");
+        Check.That(many.Contains("n999=") && many.EndsWith(" \u2026(+936)=null"), many);
+        Check.That(hostile.Contains("=null") && hostile.Contains("\u2026(+"), hostile.Substring(0, Math.Min(hostile.Length, 300)));
+    }
+
     // All spans within a message of OTLP.
     static void Spans(object value, Dictionary<string, Dictionary<string, object>> found)
     {
@@ -145,6 +161,23 @@ static partial class Programs
         order.AddEvent(new ActivityEvent("retried", new DateTimeOffset(2026, 1, 2, 3, 4, 5, TimeSpan.Zero)));
         order.AddEvent(new ActivityEvent("exception", default, new ActivityTagsCollection { ["exception.type"] = "Refused" }));
         order.Stop();
+        return 0;
+    }
+
+    public static int Baggage(string[] arguments)
+    {
+        using var listener = new SilverpointActivityListener("Shop.Orders");
+        orders.StartActivity("bare").Dispose();
+        using (Activity outer = orders.CreateActivity("outer", ActivityKind.Internal).AddBaggage("user", "Ann").Start())
+        {
+            outer.AddBaggage("later", "1");
+            orders.CreateActivity("inner", ActivityKind.Internal).AddBaggage("user", "Bob").AddBaggage("shop", "north").Start().Dispose();
+        }
+        Activity many = orders.CreateActivity("many", ActivityKind.Internal);
+        for (int i = 0; i < 1000; ++i) many.AddBaggage("n" + i, "v");
+        many.Start().Dispose();
+        orders.CreateActivity("hostile", ActivityKind.Internal).AddBaggage(null, null).AddBaggage(new string('n', 100000), new string('v', 1000000)).Start().Dispose();
+        orders.StartActivity("last").Dispose();
         return 0;
     }
 
