@@ -11,4 +11,7 @@ namespace System.Runtime.CompilerServices
 
         public string[] Arguments { get; }
     }
+
+    // Locals begin without a value where the compiler has seen that none is read before it is set.
+    internal sealed class SkipLocalsInitAttribute : Attribute { }
 }
