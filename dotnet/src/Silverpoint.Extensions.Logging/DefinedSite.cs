@@ -1,3 +1,4 @@
+using System;
 using System.Collections.Generic;
 using System.Text;
 
@@ -27,28 +28,21 @@ namespace Silverpoint.Extensions.Logging
             var template = list[list.Count - 1].Value as string;
             MessageTemplate parsed = template == null ? null : MessageTemplate.Parse(template);
             if (parsed == null || parsed.Names.Count != values.Count) return;
-            var text = new StringBuilder();
+            var formats = new string[values.Count];
             var signature = new StringBuilder();
-            foreach (CompositeFormat.Part part in parsed.Format.Parts)
+            string text = parsed.Format.Template(part =>
             {
-                if (part.Literal != null)
-                {
-                    text.Append(CompositeFormat.Escape(part.Literal));
-                    continue;
-                }
                 IFieldValue value = values[part.Index];
-                if (part.Alignment != 0 || !value.CanPrint(part.Format)) return;
-                if (part.Format != null)
-                {
-                    if (Formats == null) Formats = new string[values.Count];
-                    Formats[part.Index] = part.Format;
-                }
-                text.Append(part.Format == null ? "{}" : "{:" + LogFormat.Specification(part.Format) + "}");
+                if (part.Alignment != 0 || !value.CanPrint(part.Format)) return null;
+                formats[part.Index] = part.Format;
                 signature.Append(value.Signature);
-            }
+                return CompositeFormat.Hole(part.Format == null ? "" : LogFormat.Specification(part.Format));
+            });
+            if (text == null) return;
+            if (Array.Exists(formats, format => format != null)) Formats = formats;
             var names = new List<string>(parsed.Names);
             MessageEnd.AddNames(names, parts);
-            Point = sites.Make(text.ToString(), signature.Append(MessageEnd.Signature(parts)).ToString(), names.ToArray());
+            Point = sites.Make(text, signature.Append(MessageEnd.Signature(parts)).ToString(), names.ToArray());
         }
     }
 }

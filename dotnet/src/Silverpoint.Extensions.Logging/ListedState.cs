@@ -100,30 +100,24 @@ namespace Silverpoint.Extensions.Logging
             if (parsed == null) return;
             var all = new List<FormatField>();
             var shown = new List<string>();
-            var text = new StringBuilder();
             var signature = new StringBuilder();
             var isUsed = new bool[names.Length];
-            foreach (CompositeFormat.Part part in parsed.Format.Parts)
+            string text = parsed.Format.Template(part =>
             {
-                if (part.Literal != null)
-                {
-                    text.Append(CompositeFormat.Escape(part.Literal));
-                    continue;
-                }
                 int place = PlaceOf(parsed.Names[part.Index], part.Index);
-                if (place < 0) return;
-                CompositeFormat.Part item = part;
-                item.Index = place;
+                if (place < 0) return null;
+                part.Index = place;
                 isUsed[place] = true;
-                var field = new FormatField(item, types[place]);
-                text.Append(field.Specification.Length == 0 ? "{}" : "{:" + field.Specification + "}");
+                var field = new FormatField(part, types[place]);
                 Add(field, names[place], all, shown, signature);
-            }
+                return field.Hole;
+            });
+            if (text == null) return;
             for (int i = 0; i < names.Length; ++i)
                 if (!isUsed[i]) Add(new FormatField(new CompositeFormat.Part { Index = i }, types[i]), names[i], all, shown, signature);
             MessageEnd.AddNames(shown, parts);
             fields = all.ToArray();
-            Point = sites.Make(text.ToString(), signature.Append(MessageEnd.Signature(parts)).ToString(), shown.ToArray());
+            Point = sites.Make(text, signature.Append(MessageEnd.Signature(parts)).ToString(), shown.ToArray());
         }
 
         private static void Add(FormatField field, string name, List<FormatField> all, List<string> shown, StringBuilder signature)

@@ -98,21 +98,8 @@ namespace Silverpoint
                 if (part.Index >= fields.Length) return null;
                 if (shown[part.Index] == fields[part.Index]) shown[part.Index] = fields[part.Index].As(part);
             }
-            var template = new StringBuilder();
-            foreach (CompositeFormat.Part part in parsed.Parts)
-            {
-                if (part.Literal != null)
-                {
-                    template.Append(CompositeFormat.Escape(part.Literal));
-                    continue;
-                }
-                string specification = shown[part.Index].Specification;
-                template.Append('{').Append(part.Index.ToString(System.Globalization.CultureInfo.InvariantCulture));
-                if (specification.Length > 0) template.Append(':').Append(specification);
-                template.Append('}');
-            }
             fields = shown;
-            return template.ToString();
+            return parsed.Template(part => CompositeFormat.Hole(shown[part.Index].Specification, part.Index.ToString(System.Globalization.CultureInfo.InvariantCulture)));
         }
 
         internal void Record(EventWrittenEventArgs written, IList<object> payload, Guid activity, Guid related)

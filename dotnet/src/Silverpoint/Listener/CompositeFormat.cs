@@ -25,6 +25,22 @@ namespace Silverpoint
         // A literal text as it stands in a format string, and in a template.
         internal static string Escape(string literal) => literal.Replace("{", "{{").Replace("}", "}}");
 
+        // A hole of a template with this specification behind its colon; empty: without one.
+        internal static string Hole(string specification, string number = "") => specification.Length == 0 ? "{" + number + "}" : "{" + number + ":" + specification + "}";
+
+        // The template with these holes in the places of the items. Null: there is none for an item.
+        internal string Template(Func<Part, string> hole)
+        {
+            var template = new StringBuilder();
+            foreach (Part part in Parts)
+            {
+                string text = part.Literal != null ? Escape(part.Literal) : hole(part);
+                if (text == null) return null;
+                template.Append(text);
+            }
+            return template.ToString();
+        }
+
         // Null: string.Format would refuse it with any arguments.
         internal static CompositeFormat Parse(string text)
         {

@@ -49,6 +49,8 @@ namespace Silverpoint
             Signature = "S";
         }
 
+        internal string Hole => CompositeFormat.Hole(Specification);
+
         internal void Put(Writer writer, object value)
         {
             writer.Next();

@@ -1,4 +1,5 @@
 using System;
+using System.Collections.Generic;
 using System.Globalization;
 using System.Text;
 
@@ -27,23 +28,17 @@ namespace Silverpoint
             for (int i = 0; i < types.Length; ++i) types[i] = Group(TypeOf(arguments[i]));
             CompositeFormat parsed = count > MostVariants ? null : CompositeFormat.Parse(format);
             if (parsed == null || !CanFormat(parsed, arguments.Length)) return;
-            int items = parsed.Parts.FindAll(part => part.Literal == null).Count, number = 0;
-            fields = new FormatField[items];
-            var template = new StringBuilder();
+            var found = new List<FormatField>();
             var signature = new StringBuilder();
-            foreach (CompositeFormat.Part part in parsed.Parts)
+            string template = parsed.Template(part =>
             {
-                if (part.Literal != null)
-                {
-                    template.Append(CompositeFormat.Escape(part.Literal));
-                    continue;
-                }
                 var field = new FormatField(part, types[part.Index]);
-                fields[number++] = field;
+                found.Add(field);
                 signature.Append(field.Signature);
-                template.Append(field.Specification.Length == 0 ? "{}" : "{:" + field.Specification + "}");
-            }
-            Point = hasId ? site.MakeNamed(template.ToString(), signature.Append('i').ToString(), Names(items)) : site.Make(template.ToString(), signature.ToString());
+                return field.Hole;
+            });
+            fields = found.ToArray();
+            Point = hasId ? site.MakeNamed(template, signature.Append('i').ToString(), Names(fields.Length)) : site.Make(template, signature.ToString());
         }
 
         // The number of the event follows the text by its name, so all have one.

@@ -107,7 +107,7 @@ namespace Silverpoint
                         template.Append(CompositeFormat.Escape((string)parts[i]));
                         continue;
                     }
-                    template.Append(form.Specification.Length == 0 ? "{}" : "{:" + form.Specification + "}");
+                    template.Append(CompositeFormat.Hole(form.Specification));
                     signature.Append(form.Signature);
                 }
                 var description = new TracepointDescription(Kind.Log, category, level, template.ToString(), file, line, function);
