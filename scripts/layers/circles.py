@@ -26,7 +26,7 @@ def circles(graph):
                 if other not in number:
                     walk += [(file, used), (other, None)]
                     break
-                if other in stack:
+                if other in waiting:
                     lowest[file] = min(lowest[file], number[other])
             else:
                 if walk:
