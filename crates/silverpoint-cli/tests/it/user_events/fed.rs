@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::OnceLock;
 
 use serde_json::{Value, json};
@@ -244,6 +244,32 @@ fn every_field_in_rust_is_as_in_the_ring() {
     every_field_is_as_in_the_ring(&example("shop"), &[], 2000);
 }
 
+/// A program that records one event for each line of its input, and says so.
+struct Ticking {
+    child: Child,
+    input: ChildStdin,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Ticking {
+    fn start(command: &mut Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        Self { child, input, lines: BufReader::new(output).lines() }
+    }
+
+    fn tick(&mut self) {
+        self.input.write_all(b"\n").unwrap();
+        assert_eq!(self.lines.next().unwrap().unwrap(), "done");
+    }
+
+    /// Its input ends, and so does it.
+    fn finish(mut self) {
+        drop(self.input);
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
 /// Two tracers of one program get each event. The second is a copy of the first under LTTng's name.
 #[test]
 fn two_tracers_get_each_event() {
@@ -251,38 +277,31 @@ fn two_tracers_get_each_event() {
     let options = format!("{LIBRARY} -DSTART=silverpoint_start_lttng -DVARIABLE=\"OTHER\"");
     let other = built("other", "fake.cpp", &options);
     let events_of = |name: &str| events(&scratch.path(name));
-    for (number, program) in [shop(&scratch), example("shop")].iter().enumerate() {
+    for (number, path) in [shop(&scratch), example("shop")].iter().enumerate() {
         let [one, two] = ["one", "two"].map(|name| format!("{name}{number}"));
-        let mut command = scratch.command(program, ["ticks"]);
+        let mut command = scratch.command(path, ["ticks"]);
         command.env("SILVERPOINT_PROBES", "user_events,lttng").env("SILVERPOINT_LTTNG_LIBRARY", &other);
         command.env("SILVERPOINT_USER_EVENTS_LIBRARY", library());
         command.env("EVENTS", scratch.path(&one)).env("OTHER", scratch.path(&two));
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        let mut lines = BufReader::new(output).lines();
-        let mut tick = || {
-            input.write_all(b"\n").unwrap();
-            assert_eq!(lines.next().unwrap().unwrap(), "done");
-        };
+        let mut program = Ticking::start(&mut command);
         let counts = || (events_of(&one).len(), events_of(&two).len());
         scratch.wait("the first event of each", || {
-            tick();
+            program.tick();
             counts().0 > 0 && counts().1 > 0
         });
         let before = counts();
-        (0..5).for_each(|_| tick());
+        (0..5).for_each(|_| program.tick());
         assert_eq!(counts(), (before.0 + 5, before.1 + 5));
         // The copy asks whether user_events are asked for, too: LTTng's own bit keeps the tracepoint awake.
-        let pid = child.id().to_string();
+        let pid = program.child.id().to_string();
         let switch = |to: &str| assert_eq!(scratch.run(["ctl", &pid, "--probe", to]).code(), Some(0));
         switch("user_events=off");
-        (0..5).for_each(|_| tick());
+        (0..5).for_each(|_| program.tick());
         assert_eq!(counts(), (before.0 + 5, before.1 + 5));
         switch("user_events=on");
-        (0..5).for_each(|_| tick());
+        (0..5).for_each(|_| program.tick());
         assert_eq!(counts(), (before.0 + 10, before.1 + 10));
-        drop(input);
-        assert!(child.wait().unwrap().success());
+        program.finish();
     }
 }
 
@@ -291,21 +310,15 @@ fn two_tracers_get_each_event() {
 #[test]
 fn a_missing_library_is_not_asked_for() {
     let scratch = Scratch::new();
-    for (number, program) in [shop(&scratch), example("shop")].iter().enumerate() {
+    for (number, path) in [shop(&scratch), example("shop")].iter().enumerate() {
         let (late, file) =
             (scratch.path(&format!("late{number}.so")), scratch.path(&format!("late{number}")));
-        let mut command = scratch.command(program, ["ticks"]);
+        let mut command = scratch.command(path, ["ticks"]);
         command.env("SILVERPOINT_PROBES", "user_events").env("SILVERPOINT_USER_EVENTS_LIBRARY", &late);
         command.env("EVENTS", &file);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        let mut lines = BufReader::new(output).lines();
-        let mut tick = || {
-            input.write_all(b"\n").unwrap();
-            assert_eq!(lines.next().unwrap().unwrap(), "done");
-        };
-        tick();
-        let pid = child.id().to_string();
+        let mut program = Ticking::start(&mut command);
+        program.tick();
+        let pid = program.child.id().to_string();
         let mut sessions = std::fs::read_dir(scratch.root()).unwrap().map(|entry| entry.unwrap().path());
         let of_child =
             |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with(&format!("{pid}-"));
@@ -321,11 +334,10 @@ fn a_missing_library_is_not_asked_for() {
         std::fs::copy(library(), &late).unwrap();
         assert_eq!(scratch.run(["ctl", &pid, "--probe", "user_events=on"]).code(), Some(0));
         scratch.wait("an event", || {
-            tick();
+            program.tick();
             !events(&file).is_empty()
         });
-        drop(input);
-        assert!(child.wait().unwrap().success());
+        program.finish();
     }
 }
 
@@ -412,18 +424,11 @@ fn the_kernel_gets_what_its_header_says() {
     let words = ["-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", file.to_str().unwrap()];
     std::fs::rename(compiled(&scratch, "gcc", &words), &kernel).unwrap();
     let real = real(&scratch);
-    let program = shop(&scratch);
     let events = scratch.path("events");
-    let mut command = scratch.command(&program, ["ticks"]);
+    let mut command = scratch.command(shop(&scratch), ["ticks"]);
     command.env("SILVERPOINT_PROBES", "user_events").env("SILVERPOINT_USER_EVENTS_LIBRARY", &real);
     command.env("LD_PRELOAD", &kernel).env("EVENTS", &events);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-    let mut lines = BufReader::new(output).lines();
-    let mut tick = || {
-        input.write_all(b"\n").unwrap();
-        assert_eq!(lines.next().unwrap().unwrap(), "done");
-    };
+    let mut program = Ticking::start(&mut command);
     let written = || {
         let bytes = std::fs::read(&events).unwrap_or_default();
         let (mut rest, mut found) = (&bytes[..], Vec::new());
@@ -435,13 +440,12 @@ fn the_kernel_gets_what_its_header_says() {
         found
     };
     scratch.wait("the first event", || {
-        tick();
+        program.tick();
         !written().is_empty()
     });
     let before = written().len();
-    (0..10).for_each(|_| tick());
-    drop(input);
-    assert!(child.wait().unwrap().success());
+    (0..10).for_each(|_| program.tick());
+    program.finish();
     let all = written();
     assert_eq!(all.len(), before + 10);
     let names = std::fs::read_to_string(scratch.path("events.names")).unwrap();
