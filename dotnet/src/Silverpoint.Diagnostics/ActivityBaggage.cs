@@ -21,8 +21,7 @@ namespace Silverpoint
             var names = new string[Most];
             int count = 0, left = 0;
             writer.Next();
-            int place = writer.Mark();
-            writer.Put8(Cbor.Map);
+            int place = Items.BeginFields(writer);
             foreach (KeyValuePair<string, string> item in activity.Baggage)
             {
                 string name = item.Key ?? "";
@@ -40,8 +39,7 @@ namespace Silverpoint
                 Items.Field(writer, "\u2026(+" + left.ToString(System.Globalization.CultureInfo.InvariantCulture) + ")", null, 0);
                 writer.IsCut = true;
             }
-            writer.Put8(Cbor.End);
-            writer.Patch(place, (uint)(writer.Size - place - 4));
+            Items.EndFields(writer, place);
         }
     }
 }

@@ -106,10 +106,10 @@ namespace Silverpoint
             {
                 Codec<ulong>.Packer.Put(writer, id);
                 Codec<TimeSpan>.Packer.Put(writer, activity.Duration);
-                if ((parts & ActivityParts.Status) != 0) Put(writer, activity.Status.ToString());
-                if ((parts & ActivityParts.Description) != 0) Put(writer, activity.StatusDescription);
-                if ((parts & ActivityParts.DisplayName) != 0) Put(writer, activity.DisplayName);
-                if ((parts & ActivityParts.TraceState) != 0) Put(writer, activity.TraceStateString);
+                if ((parts & ActivityParts.Status) != 0) writer.PutArgument(activity.Status.ToString());
+                if ((parts & ActivityParts.Description) != 0) writer.PutArgument(activity.StatusDescription);
+                if ((parts & ActivityParts.DisplayName) != 0) writer.PutArgument(activity.DisplayName);
+                if ((parts & ActivityParts.TraceState) != 0) writer.PutArgument(activity.TraceStateString);
                 if ((parts & ActivityParts.Links) != 0)
                 {
                     writer.Next();
@@ -130,12 +130,6 @@ namespace Silverpoint
             {
                 writer.GiveBack();
             }
-        }
-
-        private static void Put(Writer writer, string text)
-        {
-            writer.Next();
-            writer.PutText(text ?? "");
         }
 
         private static List<string> LinksOf(Activity activity)

@@ -87,14 +87,14 @@ namespace Silverpoint
             try
             {
                 Codec<ulong>.Packer.Put(writer, id);
-                Put(writer, isW3C ? activity.TraceId.ToHexString() : activity.RootId);
-                Put(writer, isW3C ? activity.SpanId.ToHexString() : activity.Id);
-                if (!string.IsNullOrEmpty(parent)) Put(writer, parent);
+                writer.PutArgument(isW3C ? activity.TraceId.ToHexString() : activity.RootId);
+                writer.PutArgument(isW3C ? activity.SpanId.ToHexString() : activity.Id);
+                if (!string.IsNullOrEmpty(parent)) writer.PutArgument(parent);
                 if (activity.Kind != ActivityKind.Internal) Codec<ActivityKind>.Packer.Put(writer, activity.Kind);
                 if (isShared)
                 {
-                    Put(writer, activity.Source.Name);
-                    Put(writer, activity.OperationName);
+                    writer.PutArgument(activity.Source.Name);
+                    writer.PutArgument(activity.OperationName);
                 }
                 if (hasBaggage) ActivityBaggage.Put(writer, activity);
                 Ring.Write(point, writer);
@@ -109,12 +109,6 @@ namespace Silverpoint
         {
             ActivitySpanId parent = activity.ParentSpanId;
             return parent == default(ActivitySpanId) ? null : parent.ToHexString();
-        }
-
-        private static void Put(Writer writer, string text)
-        {
-            writer.Next();
-            writer.PutText(text ?? "");
         }
 
         internal void End(ulong id, Activity activity)
@@ -204,7 +198,7 @@ namespace Silverpoint
             try
             {
                 Codec<ulong>.Packer.Put(writer, id);
-                Put(writer, what);
+                writer.PutArgument(what);
                 Codec<DateTime>.Packer.Put(writer, time);
                 writer.Next();
                 if (tags.Count > 0) tags.Put(writer);

@@ -55,17 +55,15 @@ namespace Silverpoint
                 Codec<T>.Packer.Put(writer, value);
                 if (isShared)
                 {
-                    Put(writer, instrument.Meter.Name);
-                    Put(writer, instrument.Name);
+                    writer.PutArgument(instrument.Meter.Name);
+                    writer.PutArgument(instrument.Name);
                 }
                 if (tags.Length > 0)
                 {
                     writer.Next();
-                    int place = writer.Mark();
-                    writer.Put8(Cbor.Map);
+                    int place = Items.BeginFields(writer);
                     foreach (KeyValuePair<string, object> tag in tags) Items.Field(writer, tag.Key ?? "", tag.Value, 0);
-                    writer.Put8(Cbor.End);
-                    writer.Patch(place, (uint)(writer.Size - place - 4));
+                    Items.EndFields(writer, place);
                 }
                 Ring.Write(point, writer);
             }
@@ -73,12 +71,6 @@ namespace Silverpoint
             {
                 writer.GiveBack();
             }
-        }
-
-        private static void Put(Writer writer, string text)
-        {
-            writer.Next();
-            writer.PutText(text ?? "");
         }
 
         // Values are integers of 64 bits, or floats of 64.

@@ -58,12 +58,12 @@ namespace Silverpoint
         private static string[] Split(string sources)
         {
             if (sources == null) throw new ArgumentNullException(nameof(sources));
-            return Array.ConvertAll(sources.Split(','), pattern => pattern.Trim());
+            return NamePattern.Split(sources);
         }
 
         private ActivityListener New() => new ActivityListener
         {
-            ShouldListenTo = source => Array.Exists(patterns, pattern => NamePattern.Matches(pattern, source.Name)),
+            ShouldListenTo = source => NamePattern.MatchesAny(patterns, source.Name),
             ActivityStarted = activity => Run(activity, true),
             ActivityStopped = activity => Run(activity, false),
         };

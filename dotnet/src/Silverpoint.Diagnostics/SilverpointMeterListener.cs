@@ -28,10 +28,10 @@ namespace Silverpoint
         {
             if (meters == null) throw new ArgumentNullException(nameof(meters));
             if (interval < TimeSpan.Zero || interval.TotalMilliseconds > int.MaxValue) throw new ArgumentOutOfRangeException(nameof(interval));
-            string[] patterns = Array.ConvertAll(meters.Split(','), pattern => pattern.Trim());
+            string[] patterns = NamePattern.Split(meters);
             listener.InstrumentPublished = (instrument, own) =>
             {
-                if (Array.Exists(patterns, pattern => NamePattern.Matches(pattern, instrument.Meter.Name))) own.EnableMeasurementEvents(instrument, MeterInstrument.Of(instrument));
+                if (NamePattern.MatchesAny(patterns, instrument.Meter.Name)) own.EnableMeasurementEvents(instrument, MeterInstrument.Of(instrument));
             };
             // Without it some runtimes go on to deliver measurements behind Dispose.
             listener.MeasurementsCompleted = (instrument, state) => { };

@@ -100,8 +100,7 @@ namespace Silverpoint.Extensions.Logging
             Writer writer = Writer.Take(3);
             try
             {
-                writer.Next();
-                writer.PutText(text);
+                writer.PutArgument(text);
                 end.Pack(writer);
                 Ring.Write(point, writer);
             }

@@ -29,14 +29,27 @@ namespace Silverpoint
         // A whole argument of type `v`: values by their names. Those without one are numbered.
         internal static void PutFields(Writer writer, IList<string> names, IList<object> values)
         {
-            int place = writer.Mark();
-            writer.Put8(Cbor.Map);
+            int place = BeginFields(writer);
             int count = values == null ? 0 : values.Count;
             for (int i = 0; i < count; ++i)
             {
                 string name = names != null && i < names.Count ? names[i] : null;
                 Field(writer, name ?? "argument" + (i + 1).ToString(CultureInfo.InvariantCulture), values[i], 0);
             }
+            EndFields(writer, place);
+        }
+
+        // A whole argument of type `v`, whose values the caller puts in between by Field.
+        internal static int BeginFields(Writer writer)
+        {
+            int place = writer.Mark();
+            writer.Put8(Cbor.Map);
+            return place;
+        }
+
+        // `place`: from BeginFields.
+        internal static void EndFields(Writer writer, int place)
+        {
             writer.Put8(Cbor.End);
             writer.Patch(place, (uint)(writer.Size - place - 4));
         }

@@ -187,5 +187,12 @@ namespace Silverpoint
         {
             fixed (char* from = text) PutText(from, text.Length);
         }
+
+        // A whole argument: a text. Null is an empty one.
+        internal void PutArgument(string text)
+        {
+            Next();
+            PutText(text ?? "");
+        }
     }
 }

@@ -111,10 +111,8 @@ namespace Silverpoint
             {
                 if (isShared)
                 {
-                    writer.Next();
-                    writer.PutText(written.EventSource.Name ?? "");
-                    writer.Next();
-                    writer.PutText(written.EventName ?? "");
+                    writer.PutArgument(written.EventSource.Name);
+                    writer.PutArgument(written.EventName);
                     Codec<int>.Packer.Put(writer, written.EventId);
                 }
                 if (fields == null)

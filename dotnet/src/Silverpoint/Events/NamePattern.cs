@@ -1,8 +1,15 @@
+using System;
+
 namespace Silverpoint
 {
     // Names of sources with * for any letters: "Shop-*". Case does not matter.
     internal static class NamePattern
     {
+        // Patterns with commas between.
+        internal static string[] Split(string patterns) => Array.ConvertAll(patterns.Split(','), pattern => pattern.Trim());
+
+        internal static bool MatchesAny(string[] patterns, string name) => Array.Exists(patterns, pattern => Matches(pattern, name));
+
         internal static bool Matches(string pattern, string name)
         {
             // The place behind the last star, and what it has taken: for another try with one letter more.

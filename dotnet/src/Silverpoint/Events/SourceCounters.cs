@@ -87,11 +87,7 @@ namespace Silverpoint
                     Codec<int>.Packer.Put(writer, number);
                     foreach (string field in statistics) Codec<double>.Packer.Put(writer, Find(values, field, out value) ? value : double.NaN);
                 }
-                if ((parts & Parts.Metadata) != 0)
-                {
-                    writer.Next();
-                    writer.PutText(metadata);
-                }
+                if ((parts & Parts.Metadata) != 0) writer.PutArgument(metadata);
                 Ring.Write(point, writer);
             }
             finally

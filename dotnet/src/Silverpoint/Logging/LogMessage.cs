@@ -121,8 +121,7 @@ namespace Silverpoint
             }
             bool fits = Fits(LogForm<T>.Shown);
             Add(fits ? LogForm<T>.Shown : LogForm<T>.Text);
-            writer.Next();
-            writer.PutText(text);
+            writer.PutArgument(text);
             if (fits) Put(value);
         }
 
