@@ -1,4 +1,5 @@
 // Ends in the way that its argument says, for crash_test: `crash WAY`.
+#include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <silverpoint/crash.hpp>
@@ -16,6 +18,9 @@
 #include <string>
 #include <string_view>
 #include <thread>
+
+#undef NDEBUG
+#include <cassert>
 
 namespace {
 
@@ -31,6 +36,30 @@ volatile std::uintptr_t low_address = 16;
     return descend(depth + 1) + static_cast<unsigned>(room[0]);
 }
 void use_up_stack() { std::printf("%u\n", descend(0)); }
+
+// Its name has more than a thousand characters. The text of an assert has it before the condition.
+template <class... Types>
+[[gnu::noinline]] void assert_in_long_function() {
+    assert(low_address == 18);
+}
+
+// What glibc keeps of its own message is replaced, and then the program aborts without one.
+[[gnu::noinline]] void abort_with_message_at(std::uintptr_t place) {
+    auto* const variable = static_cast<std::uintptr_t*>(dlvsym(RTLD_DEFAULT, "__abort_msg", "GLIBC_PRIVATE"));
+    if (variable == nullptr) std::_Exit(4);
+    *variable = place;
+    std::abort();
+}
+
+// The last bytes of memory, behind which nothing is: a length, and text of 4 bytes without an end.
+std::uintptr_t message_at_end_of_memory(std::uint32_t length) {
+    auto* const pages =
+        static_cast<char*>(mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    munmap(pages + 4096, 4096);
+    std::memcpy(pages + 4088, &length, 4);
+    std::memcpy(pages + 4092, "text", 4);
+    return reinterpret_cast<std::uintptr_t>(pages + 4088);
+}
 
 void unused(const char* text) {
     [[maybe_unused]] const auto written = write(1, text, __builtin_strlen(text));
@@ -54,6 +83,34 @@ const std::map<std::string_view, std::function<void()>> ways = {
          *static_cast<volatile char*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) = 1;
      }},
     {"abort", [] { std::abort(); }},
+    {"assert", [] { assert(low_address == 17); }},
+    {"assert-in-long-function",
+     [] {
+         using Longer = std::map<std::string, std::map<std::string, std::string>>;
+         assert_in_long_function<Longer, Longer, Longer>();
+     }},
+    {"heap",
+     [] {
+         const auto room = reinterpret_cast<std::uintptr_t>(std::malloc(64));
+         std::free(reinterpret_cast<void*>(room + low_address / 2));
+     }},
+    // A program that survives an assert, and aborts without a message.
+    {"assert-and-abort",
+     [] {
+         if (sigsetjmp(back_there, 1) == 0) assert(low_address == 17);
+         if (sigsetjmp(back_there, 1) == 0) std::abort();
+     }},
+    {"message-nowhere", [] { abort_with_message_at(low_address); }},
+    {"message-within-nothing", [] { abort_with_message_at(~std::uintptr_t{0} - 2); }},
+    {"message-too-long", [] { abort_with_message_at(message_at_end_of_memory(~std::uint32_t{0})); }},
+    {"message-too-short", [] { abort_with_message_at(message_at_end_of_memory(3)); }},
+    {"message-of-nothing", [] { abort_with_message_at(message_at_end_of_memory(4)); }},
+    {"message-kept-out",
+     [] {
+         const std::uintptr_t at = message_at_end_of_memory(8);
+         mprotect(reinterpret_cast<void*>(at & ~std::uintptr_t{4095}), 4096, PROT_NONE);
+         abort_with_message_at(at);
+     }},
     {"term", [] { raise(SIGTERM); }},
     {"check", [] { SP_CHECK(low_address == 17); }},
     {"check-with-text", [] { SP_CHECK(low_address == 17, "it is {}", std::uintptr_t{low_address}); }},
@@ -142,6 +199,8 @@ void before(std::string_view way) {
             unused(is_right ? "chained\n" : "wrong\n");
         };
         sigaction(SIGSEGV, &action, nullptr);
+    } else if (way == "assert-and-abort") {
+        prepare(SIGABRT, [](int) { siglongjmp(back_there, 1); });
     } else if (way == "chained-jump") {
         prepare(SIGSEGV, [](int) { siglongjmp(back_there, 1); });
     } else if (way == "chained-fault") {

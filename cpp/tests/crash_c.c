@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#undef NDEBUG
+#include <assert.h>
+
 static volatile uintptr_t low_address = 16;
 
 int main(int argc, char** arguments) {
@@ -18,6 +21,7 @@ int main(int argc, char** arguments) {
     SP_INFO("begun");
     if (strcmp(way, "segv") == 0) *(volatile int*)low_address = 1;
     if (strcmp(way, "abort") == 0) abort();
+    if (strcmp(way, "assert") == 0) assert(low_address == 17);
     if (strcmp(way, "term") == 0) raise(SIGTERM);
     if (strcmp(way, "check") == 0) SP_CHECK((int)low_address == EOF);
     if (strcmp(way, "check-with-text") == 0)

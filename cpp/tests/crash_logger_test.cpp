@@ -64,6 +64,7 @@ void expect(const std::string& way, int signal, const std::string& says, const s
 TEST(CrashLogger, CrashesAreDeliveredBeforeTheEnd) {
     expect("segv", SIGSEGV, "SIGSEGV (SEGV_MAPERR) at address 0x10 in thread crash_storm", "fault (");
     expect("abort", SIGABRT, "SIGABRT (SI_TKILL) sent by process", "fail (");
+    expect("assert", SIGABRT, "Assertion `low_address == 17' failed. in thread crash_storm", "fail (");
     expect("stack", SIGSEGV, "SIGSEGV", "descend (");
     expect("check", SIGABRT, "check failed: low_address == 17 at ", "fail (");
     expect("throw", SIGABRT, "uncaught std::runtime_error: out of luck", "fail (");

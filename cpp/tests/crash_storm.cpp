@@ -19,6 +19,9 @@
 #include <thread>
 #include <vector>
 
+#undef NDEBUG
+#include <cassert>
+
 namespace {
 
 constexpr unsigned kMost = 16;
@@ -56,6 +59,8 @@ void handle_first(std::string_view way) {
         fault();
     } else if (way == "abort") {
         std::abort();
+    } else if (way == "assert") {
+        assert(low_address == 17);
     } else if (way == "stack") {
         std::printf("%u\n", descend(0));
     } else if (way == "check") {

@@ -118,6 +118,32 @@ TEST(Crash, ChecksAndExceptions) {
     expect_crash("terminate", SIGABRT, {"\"std::terminate was called\" \"terminate\""});
 }
 
+// glibc's text of an abort. Its variable is read as memory that may not exist.
+TEST(Crash, WhatTheCLibraryPrintsBeforeItAborts) {
+#if !defined(__GLIBC__)
+    GTEST_SKIP() << "another C library keeps no text";
+#elif !defined(__x86_64__)
+    GTEST_SKIP() << "an emulator of user space has no process_vm_readv";
+#else
+    expect_crash("assert", SIGABRT,
+                 {"\"SIGABRT: crash: ", ": Assertion `low_address == 17' failed.\" \"signal\""});
+    expect_crash("assert-in-long-function", SIGABRT,
+                 {"\"SIGABRT: crash: ", " … ", ": Assertion `low_address == 18' failed.\" \"signal\""});
+    expect_crash("assert", SIGABRT, {"\"SIGABRT: crash_c: ", "Assertion `low_address == 17' failed.\""}, 1,
+                 "crash_c");
+    expect_crash("heap", SIGABRT, {"\"SIGABRT: free(): invalid pointer\" \"signal\""});
+    for (const char* way : {"message-nowhere", "message-within-nothing", "message-too-short",
+                            "message-of-nothing", "message-kept-out"})
+        expect_crash(way, SIGABRT, {"\"SIGABRT (SI_TKILL) sent by process"});
+    expect_crash("message-too-long", SIGABRT, {"\"SIGABRT: text\" \"signal\""});
+    // Each message is that of one abort.
+    const Left left = left_by(run("assert-and-abort").pid);
+    ASSERT_EQ(left.crashes.size(), 2u);
+    EXPECT_NE(left.crashes[0].find("SIGABRT: crash: "), std::string::npos) << left.crashes[0];
+    EXPECT_NE(left.crashes[1].find("SIGABRT (SI_TKILL)"), std::string::npos) << left.crashes[1];
+#endif
+}
+
 TEST(Crash, WhateverTheThreadWasAt) {
     expect_crash("within-record", SIGSEGV, {"SIGSEGV (SEGV_MAPERR) at address 0x10"}, 4);
 #if defined(__x86_64__)

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "silverpoint/crash.hpp"
 #include "silverpoint/qt/debug.hpp"
 #include "support/traced.hpp"
 
@@ -163,6 +164,28 @@ TEST_F(QtHandlers, WhatEndsTheProgramIsRecordedBeforeItDoes) {
     EXPECT_EQ(recorded_by_dying([] { qFatal() << "the end" << kNumber; }),
               Lines{"5 default: the end {} | 5"});
     EXPECT_EQ(recorded_by_dying([] { qCFatal(net, "the end %d", kNumber); }), Lines{"5 net: the end %d | 5"});
+}
+
+// Qt reports it by its message handler, and then aborts without a text of the C library.
+TEST_F(QtHandlers, AFailedAssertIsItsTextAndACrash) {
+    const auto left_by = [](void (*fail)()) {
+        return recorded_by_dying([fail] {
+            silverpoint::qt::install_message_handler();
+            silverpoint::install_crash_handler();
+            fail();
+        });
+    };
+    const auto expect = [](const Lines& left, std::string_view text) {
+        ASSERT_EQ(left.size(), 2u);
+        EXPECT_TRUE(left[0].starts_with("5 default: {} | ")) << left[0];
+        EXPECT_NE(left[0].find(text), std::string::npos) << left[0];
+        EXPECT_TRUE(left[1].starts_with("5 silverpoint.crash: {} | \"SIGABRT (SI_TKILL) sent by process "))
+            << left[1];
+    };
+    static volatile int number = 5;
+    expect(left_by([] { Q_ASSERT(number == 6); }), "ASSERT: \"number == 6\" in file ");
+    expect(left_by([] { Q_ASSERT_X(number == 6, "here", "six expected"); }),
+           "ASSERT failure in here: \"six expected\", file ");
 }
 
 // --- Handlers of others

@@ -154,6 +154,15 @@ fn chain(has_details: bool) -> &'static str {
     "segv"
 }
 
+unsafe extern "C" {
+    fn __assert_fail(
+        condition: *const libc::c_char,
+        file: *const libc::c_char,
+        line: libc::c_uint,
+        function: *const libc::c_char,
+    ) -> !;
+}
+
 #[inline(never)]
 fn fail(way: &str) {
     match way {
@@ -173,6 +182,11 @@ fn fail(way: &str) {
             libc::raise(libc::SIGTERM);
         },
         "abort" => std::process::abort(),
+        // As a failed assert of C does.
+        // SAFETY: all texts end with zero.
+        "assert" => unsafe {
+            __assert_fail(c"1 == 2".as_ptr(), c"source.c".as_ptr(), 7, c"fail".as_ptr());
+        },
         "stack" => {
             std::hint::black_box(descend(0));
         }

@@ -350,6 +350,7 @@ SP_DETAIL_COLD bool prepare_for_crashes(std::uint32_t wait_ms) {
     crash_settings.wait_ms.store(wait_ms, std::memory_order_relaxed);
     if (enter_crash(*state, thread_id()) == Entered::kFirst) {
         prepare_stack(state->stack);
+        find_abort_message();
         keep_crash_ring(*state);
         leave_crash(*state);
     }

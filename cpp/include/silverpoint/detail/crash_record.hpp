@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include "abort_message.hpp"
 #include "crash_stack.hpp"
 #include "site.hpp"
 
@@ -117,6 +118,9 @@ SP_DETAIL_COLD void describe_signal(Crash& crash, int signal, const siginfo_t* i
     if (info->si_code <= 0) crash.sender = static_cast<std::uint32_t>(info->si_pid);
     crash.what.cut(0);
     crash.what.add(signal_name(signal));
+    // A signal that another process sends has no message.
+    const bool is_own_abort = signal == SIGABRT && info->si_code <= 0 && info->si_pid == getpid();
+    if (is_own_abort && add_abort_message(crash.what, ": ")) return;
     const char* code = code_name(signal, info->si_code);
     if (*code != 0) crash.what.add(" (").add(code).add(")");
     if (crash.has_address) {

@@ -50,10 +50,16 @@ struct ModuleTable {
 };
 inline constinit ModuleTable known_modules;
 
+// Copies memory that may not exist, up to the first page that does not; returns how many bytes exist.
+SP_DETAIL_COLD std::size_t peek_some_memory(std::uint64_t from, void* to, std::size_t size) {
+    const iovec local{to, size}, remote{reinterpret_cast<void*>(from), size};
+    const long copied = syscall(SYS_process_vm_readv, getpid(), &local, 1, &remote, 1, 0);
+    return copied < 0 ? 0 : static_cast<std::size_t>(copied);
+}
+
 // Copies memory that may not exist; false if it does not.
 SP_DETAIL_COLD bool peek_memory(std::uint64_t from, void* to, std::size_t size) {
-    const iovec local{to, size}, remote{reinterpret_cast<void*>(from), size};
-    return syscall(SYS_process_vm_readv, getpid(), &local, 1, &remote, 1, 0) == static_cast<long>(size);
+    return peek_some_memory(from, to, size) == size;
 }
 
 // Copies what a module has in memory: the known part at once, other parts with care.

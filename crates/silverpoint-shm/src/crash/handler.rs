@@ -7,10 +7,10 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering, compiler_fence};
 use std::time::Duration;
 
-use super::alternate;
 use super::options::Options;
 use super::record::Crash;
 use super::stack::{self, Interrupted, Stack};
+use super::{abort_message, alternate};
 use crate::owner::crash_ring::{self, Kept, RECORD_MAX};
 use crate::sys::{self, ErrnoGuard};
 
@@ -237,6 +237,7 @@ pub(crate) fn install(options: &Options) -> bool {
     if let Entered::First = state.enter(sys::thread_id()) {
         // SAFETY: this thread has `owner`.
         stack::prepare(unsafe { &mut (*state.work.get()).stack });
+        abort_message::find();
         state.keep();
         state.leave();
     }

@@ -11,6 +11,7 @@
 //! This is the handler that was there before, or the signal's default action. (In a Rust program the standard
 //! library has one, which reports stack overflows.) Core dump and exit status are as without all this.
 
+mod abort_message;
 mod alternate;
 mod handler;
 mod options;

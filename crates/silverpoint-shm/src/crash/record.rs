@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write};
 
+use super::abort_message;
 use super::stack::Stack;
 use crate::sys;
 
@@ -23,12 +24,35 @@ impl<const N: usize> Words<N> {
     }
 
     pub(crate) fn push(&mut self, text: &str) {
-        let mut len = text.len().min(N - self.len);
+        let mut len = text.len().min(self.left());
         while !text.is_char_boundary(len) {
             len -= 1;
         }
-        self.bytes[self.len..self.len + len].copy_from_slice(&text.as_bytes()[..len]);
+        self.push_bytes(&text.as_bytes()[..len]);
+    }
+
+    /// For text of C: readers replace invalid UTF-8.
+    pub(crate) fn push_bytes(&mut self, bytes: &[u8]) {
+        let len = bytes.len().min(self.left());
+        self.bytes[self.len..self.len + len].copy_from_slice(&bytes[..len]);
         self.len += len;
+    }
+
+    /// Of what is too long the middle is left out: an `assert` has its condition at the end.
+    pub(crate) fn push_ends(&mut self, bytes: &[u8]) {
+        const GAP: &str = " … ";
+        match self.left().checked_sub(GAP.len()) {
+            Some(room) if bytes.len() > self.left() => {
+                self.push_bytes(&bytes[..room / 2]);
+                self.push(GAP);
+                self.push_bytes(&bytes[bytes.len() - room / 2..]);
+            }
+            _ => self.push_bytes(bytes),
+        }
+    }
+
+    fn left(&self) -> usize {
+        N - self.len
     }
 
     fn text(&self) -> &[u8] {
@@ -84,6 +108,11 @@ impl Crash {
             }
         }
         self.what.push(signal_name(signal));
+        // A signal that another process sends has no message.
+        let is_own_abort = signal == libc::SIGABRT && self.sender == Some(std::process::id());
+        if is_own_abort && abort_message::push(&mut self.what, ": ") {
+            return;
+        }
         let code = code_name(signal, info.si_code);
         if !code.is_empty() {
             let _ = write!(self.what, " ({code})");
@@ -243,4 +272,24 @@ fn code_name(signal: i32, code: i32) -> &'static str {
         _ => &[],
     };
     usize::try_from(code - 1).ok().and_then(|at| names.get(at)).copied().unwrap_or("")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_text_keeps_both_ends() {
+        let ends = |bytes: &[u8]| {
+            let mut words = Words { len: 0, bytes: [0; 20] };
+            words.push("of: ");
+            words.push_ends(bytes);
+            String::from_utf8(words.text().to_vec()).unwrap()
+        };
+        assert_eq!(ends(b"0123456789abcdef"), "of: 0123456789abcdef");
+        assert_eq!(ends(b"0123456789abcdefg"), "of: 01234 … cdefg");
+        let mut full = Words { len: 3, bytes: *b"full" };
+        full.push_ends(b"abc");
+        assert_eq!(full.text(), b"fula");
+    }
 }

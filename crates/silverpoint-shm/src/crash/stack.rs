@@ -222,12 +222,17 @@ extern "C" fn take_frame(context: *mut c_void, argument: *mut c_void) -> c_int {
 }
 
 /// Copies memory that may not be there; false then.
-fn peek(from: u64, to: &mut [u8]) -> bool {
+pub(super) fn peek(from: u64, to: &mut [u8]) -> bool {
+    peek_some(from, to) == to.len()
+}
+
+/// Copies memory that may not be there, up to the first page that is not; gives how many bytes are.
+pub(super) fn peek_some(from: u64, to: &mut [u8]) -> usize {
     let local = libc::iovec { iov_base: to.as_mut_ptr().cast(), iov_len: to.len() };
     let remote = libc::iovec { iov_base: from as *mut c_void, iov_len: to.len() };
     // SAFETY: the kernel reads what is there and writes into `to` alone.
     let copied = unsafe { libc::process_vm_readv(libc::getpid(), &local, 1, &remote, 1, 0) };
-    copied == to.len() as isize
+    usize::try_from(copied).unwrap_or(0)
 }
 
 // --- Modules.
