@@ -1,18 +1,19 @@
 //! Passes over all sessions: discover, drain, finish the dead, sleep.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use silverpoint_shm::observer::{
-    Nudge, ObserveError, ObservedSession, SavedMode, SessionName, TableSite, sleep_until_rung,
+    Nudge, ObserveError, ObservedSession, SessionName, TableSite, sleep_until_rung,
 };
 use silverpoint_wire::directive;
 use silverpoint_wire::layout::collector_state;
 use silverpoint_wire::site::SiteDescription;
 
+use crate::attach::{announce, attach, give_back};
 use crate::config::{AttachMode, Backtrace, Config, Filter};
 use crate::discover::Watched;
 use crate::drain;
@@ -32,6 +33,8 @@ const MAX_SESSIONS: usize = 4096;
 /// Between two attempts to write when the last failed: at first, and at most.
 const RETRY: Duration = Duration::from_millis(100);
 const RETRY_MAX: Duration = Duration::from_secs(2);
+/// Between two attempts to take a session again that was lost with its descriptors.
+const RETAKE: Duration = Duration::from_millis(20);
 /// Between two heartbeats while nothing can be written.
 const BEAT: Duration = Duration::from_millis(100);
 /// Without any session.
@@ -52,6 +55,8 @@ pub struct Collector {
     remove_dead: bool,
     is_eager: bool,
     sessions: Vec<Session>,
+    /// Sessions whose descriptors the program has closed, with their roots, until they are taken again or gone.
+    lost: HashSet<(usize, SessionName)>,
     sink: Sink,
     /// Numbers of sessions in the file, also of those that are gone.
     numbers: HashMap<[u8; 16], u32>,
@@ -87,6 +92,9 @@ pub struct Pass {
     pub sessions: usize,
     /// Nothing can be written at the moment.
     pub is_failing: bool,
+    /// A session was lost with its descriptors, which the program has closed, and is not taken again yet: what
+    /// it holds is not stored.
+    pub has_lost: bool,
     /// All rings have had their turn, and nothing has to be looked at again soon.
     pub is_settled: bool,
 }
@@ -113,6 +121,7 @@ impl Collector {
             remove_dead: config.remove_dead,
             is_eager: config.is_eager,
             sessions: Vec::new(),
+            lost: HashSet::new(),
             sink,
             numbers: held.sessions,
             last_number: held.last_session,
@@ -216,6 +225,12 @@ impl Collector {
                     self.fail(&error);
                     break;
                 }
+                // Not the session's fault.
+                Err(PassError::Session(_)) if !self.sessions[index].observed.is_intact() => {
+                    let session = self.sessions.remove(index);
+                    self.sink.clear();
+                    self.retake(session);
+                }
                 Err(PassError::Session(error)) => {
                     let session = self.sessions.remove(index);
                     self.lose(session, &error);
@@ -236,8 +251,11 @@ impl Collector {
         if total.bytes == 0 {
             self.sink.stats.idle_passes += 1;
         }
+        let has_lost = !self.lost.is_empty();
         self.rest = if self.failing.is_some() {
             Rest::Nap(BEAT)
+        } else if has_lost {
+            Rest::Nap(RETAKE)
         } else if self.is_writing_kept_back() {
             Rest::None
         } else {
@@ -247,6 +265,7 @@ impl Collector {
             bytes: total.bytes,
             sessions: self.sessions.len(),
             is_failing: self.failing.is_some(),
+            has_lost,
             is_settled: !total.is_unsettled && self.sessions.iter().all(|session| session.sweep.next == 0),
         }
     }
@@ -257,14 +276,18 @@ impl Collector {
         if let Err(error) = self.sink.trace.reopen_if_closed() {
             self.fail(&error);
         }
-        self.sessions.retain(|session| {
-            let is_lost = !session.observed.is_intact();
-            if is_lost {
-                self.watermarks.insert(session.observed.header().session_id, session.watermark);
-                self.watched[session.root].look_anew();
-            }
-            !is_lost
-        });
+        let is_lost = |session: &Session| !session.observed.is_intact();
+        while let Some(index) = self.sessions.iter().position(is_lost) {
+            let session = self.sessions.remove(index);
+            self.retake(session);
+        }
+    }
+
+    /// Lets go of a session whose descriptors the program has closed. The next look finds it again.
+    fn retake(&mut self, session: Session) {
+        self.watermarks.insert(session.observed.header().session_id, session.watermark);
+        self.watched[session.root].look_anew();
+        self.lost.insert((session.root, session.name()));
     }
 
     /// The next pass begins with the first ring of each session, wherever the last one stopped. Then
@@ -369,6 +392,10 @@ impl Collector {
 
     /// As [`Collector::leave`], but the file stays open and messages can still be taken.
     pub fn let_go(&mut self) {
+        self.check_descriptors();
+        if !self.lost.is_empty() {
+            self.discover();
+        }
         for session in &self.sessions {
             let _ = session.observed.set_collector_state(collector_state::LEAVING);
         }
@@ -387,7 +414,7 @@ impl Collector {
                 Err(PassError::Session(_)) => self.sink.clear(),
                 Ok(()) => {}
             }
-            if let Err(error) = self.give_back(&session, left.is_ok() && self.failing.is_none()) {
+            if let Err(error) = give_back(&session, left.is_ok() && self.failing.is_none()) {
                 self.sink.messages.say(Some(session.name()), format!("it could not be released: {error}"));
             }
         }
@@ -395,13 +422,22 @@ impl Collector {
 
     fn discover(&mut self) {
         for index in 0..self.watched.len() {
-            for name in self.watched[index].look() {
+            let mut names = self.watched[index].look();
+            if self.watched[index].root().is_some() {
+                names.extend(self.lost.iter().filter(|(root, _)| *root == index).map(|(_, name)| *name));
+            }
+            for name in names {
                 let is_known =
                     self.sessions.iter().any(|session| session.root == index && session.name() == name);
                 if is_known || self.sessions.len() >= MAX_SESSIONS || !self.filter.accepts(name) {
                     continue;
                 }
-                match self.take(index, name) {
+                let taken = self.take(index, name);
+                // Another collector may have it by now, or it is gone.
+                if !matches!(taken, Err(ObserveError::Io { .. })) {
+                    self.lost.remove(&(index, name));
+                }
+                match taken {
                     Ok(true) => {}
                     Ok(false) => self.watched[index].refuse(name),
                     // Or half of it is there: the process that had stored it completely was killed while it
@@ -444,8 +480,12 @@ impl Collector {
         if before.collector_pid != 0 {
             self.sink.stats.takeovers += 1;
         }
-        // Before anything is learnt from the session's mode: the one who changed it may have died.
-        observed.restore_kept_mode()?;
+        // Before anything is learnt from the session's mode: the one who changed it may have died. Who attaches
+        // inherits what was kept: sites that were on, and shall be, are not off in between.
+        let inherited = match &self.attach {
+            Some(_) => observed.kept_mode()?,
+            None => observed.restore_kept_mode().map(|_| None)?,
+        };
         let remark = take_over(&observed, &self.sink.trace)?;
         let id = observed.header().session_id;
         let number = *self.numbers.entry(id).or_insert_with(|| {
@@ -462,7 +502,7 @@ impl Collector {
         session.is_sleeping = false;
         session.prepared.is_eager = self.is_eager;
         if let Some(mode) = &self.attach {
-            session.saved = Some(attach(&session.observed, mode)?);
+            session.saved = Some(attach(&session.observed, mode, inherited)?);
         }
         let state =
             if self.failing.is_some() { collector_state::SINK_FULL } else { collector_state::COLLECTING };
@@ -608,27 +648,6 @@ impl Collector {
         store::flush(session, &mut self.sink)
     }
 
-    /// Restores the session's bytes and wakes all waiters.
-    fn give_back(&mut self, session: &Session, is_stored: bool) -> Result<(), ObserveError> {
-        let observed = &session.observed;
-        match &session.saved {
-            Some(saved) => observed.restore_mode(saved)?,
-            None => {
-                observed.set_sleeping(false)?;
-                observed.set_collector_state(collector_state::NONE)?;
-                observed.set_collector_pid(0)?;
-            }
-        }
-        // Otherwise the next collector reads what this one had stored.
-        if is_stored {
-            observed.clear_intent()?;
-        }
-        for slice in &session.slices {
-            observed.wake(*slice)?;
-        }
-        observed.unlock_collector()
-    }
-
     fn wait_for_sessions(&self, time: Duration) {
         let mut fds: Vec<PollFd<'_>> = self
             .watched
@@ -654,37 +673,4 @@ fn look_through(looked_for: &mut [(String, bool)], session: &Session) -> Result<
     };
     let sites_next = session.observed.counters()?.sites_next;
     session.observed.sites_since(0, sites_next, |_| true, visit).map(drop)
-}
-
-/// Says to a session's producers that it has a collector, and what that does.
-fn announce(session: &mut Session, state: u32) -> Result<(), ObserveError> {
-    session.observed.set_sleeping(false)?;
-    session.observed.set_collector_state(state)?;
-    session.beat()?;
-    session.observed.set_collector_pid(std::process::id())
-}
-
-/// Saves a session's mode and changes it.
-fn attach(observed: &ObservedSession, mode: &AttachMode) -> Result<SavedMode, ObserveError> {
-    // What a collector that died says about itself is not how the session was.
-    let saved = observed.save_mode()?.without_collector();
-    // For those who come after a death of this process.
-    observed.keep_mode(&saved)?;
-    let change = || {
-        if let Some(policy) = mode.policy {
-            let mut bytes = [0; 8];
-            bytes[..policy.len()].copy_from_slice(&policy);
-            observed.set_policy(bytes)?;
-        }
-        if let Some(block_max_ms) = mode.block_max_ms {
-            observed.set_block_max_ms(block_max_ms)?;
-        }
-        mode.directives.as_ref().map_or(Ok(0), |text| observed.write_directives(text))
-    };
-    if let Err(error) = change() {
-        // Half a mode is none.
-        let _ = observed.restore_mode(&saved);
-        return Err(error);
-    }
-    Ok(saved)
 }

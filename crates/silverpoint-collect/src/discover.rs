@@ -79,11 +79,12 @@ impl Watched {
 
     /// Names of sessions to try, when it is time to look. Empty most of the time.
     pub(crate) fn look(&mut self) -> Vec<SessionName> {
-        // The program may have closed the descriptors: what has their numbers now is not read.
-        if self.watch.as_ref().is_some_and(|watch| !watch.is_intact()) {
-            (self.root, self.watch) = (None, None);
+        // The program may have closed the descriptors: what has their numbers now is not read. They are opened
+        // again at once: until then records are not collected.
+        let is_watch_lost = self.watch.as_ref().is_some_and(|watch| !watch.is_intact());
+        if is_watch_lost || self.root.as_ref().is_some_and(|root| !root.is_intact()) {
+            (self.root, self.watch, self.opened, self.scanned) = (None, None, None, None);
         }
-        self.root.take_if(|root| !root.is_intact());
         if self.root.is_none() && !self.open() {
             return Vec::new();
         }

@@ -21,6 +21,7 @@
 //! file.
 #![forbid(unsafe_code)]
 
+mod attach;
 mod collector;
 mod config;
 mod discover;

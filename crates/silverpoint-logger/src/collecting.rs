@@ -138,7 +138,7 @@ impl Collecting {
         self.shared.change(|state| state.is_switching = state.directives.is_some());
     }
 
-    /// Passes until nothing is left; false when the spool cannot be written.
+    /// Passes until nothing is left; false when the spool cannot be written, or a session cannot be read.
     fn drain(&mut self) -> bool {
         // Otherwise, of thousands of idle threads, some would not have been served.
         if let Some(collector) = &mut self.collector {
@@ -147,7 +147,7 @@ impl Collecting {
         let mut settled = 0;
         for _ in 0..FLUSH_PASSES {
             let pass = self.pass();
-            if pass.is_failing {
+            if pass.is_failing || pass.has_lost {
                 return false;
             }
             settled += u32::from(pass.is_settled);

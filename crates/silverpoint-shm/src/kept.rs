@@ -10,6 +10,8 @@ use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use rustix::fs::OFlags;
+
 /// Device and inode.
 pub type Identity = (u64, u64);
 
@@ -71,18 +73,22 @@ impl Drop for KeptFd {
     }
 }
 
-/// The same of a file.
+/// The same of a file. A descriptor of the same file with other access does not count. A reader of the process
+/// may have got the number, and a writer would fail there for ever.
 #[derive(Debug)]
 pub struct KeptFile {
     file: ManuallyDrop<File>,
     identity: Identity,
+    /// `None` when it could not be asked.
+    access: Option<OFlags>,
 }
 
 impl KeptFile {
     /// Of what is open now.
     pub fn new(file: File) -> Self {
         let identity = identity(&file).unwrap_or_default();
-        Self { file: ManuallyDrop::new(file), identity }
+        let access = access(&file);
+        Self { file: ManuallyDrop::new(file), identity, access }
     }
 
     /// What was opened.
@@ -90,9 +96,9 @@ impl KeptFile {
         self.identity
     }
 
-    /// Whether the descriptor still stands for that.
+    /// Whether the descriptor still stands for the file, and permits what it did.
     pub fn is_intact(&self) -> bool {
-        identity(&*self.file).is_some_and(|now| now == self.identity)
+        identity(&*self.file).is_some_and(|now| now == self.identity) && access(&self.file) == self.access
     }
 
     /// The file, if the descriptor still stands for it. To be called before each batch of writes.
@@ -116,6 +122,11 @@ impl Drop for KeptFile {
             unsafe { ManuallyDrop::drop(&mut self.file) };
         }
     }
+}
+
+/// Reading, writing, or both.
+fn access(file: &File) -> Option<OFlags> {
+    rustix::fs::fcntl_getfl(file).ok().map(|flags| flags & OFlags::ACCMODE)
 }
 
 #[cfg(test)]
@@ -145,5 +156,22 @@ mod tests {
         let read = [&ours, &theirs].map(|path| std::fs::read_to_string(path).unwrap());
         assert_eq!(read, ["ours", "theirs"]);
         [ours, theirs].into_iter().for_each(|path| std::fs::remove_file(path).unwrap());
+    }
+
+    /// Two threads of a logger read what a third one writes; all three open the file again in any order.
+    #[test]
+    fn a_reader_of_the_same_file_is_not_taken_for_the_writer() {
+        let path = std::env::temp_dir().join(format!("silverpoint-kept-access-{}", std::process::id()));
+        let kept = KeptFile::new(File::create(&path).unwrap());
+        let number = kept.unchecked().as_raw_fd();
+        let reader = File::open(&path).unwrap();
+        // SAFETY: as above.
+        assert_eq!(unsafe { libc::dup3(reader.as_raw_fd(), number, libc::O_CLOEXEC) }, number);
+        assert_eq!(kept.get().unwrap_err().kind(), io::ErrorKind::NotConnected);
+        drop(kept);
+        // SAFETY: as above.
+        let still_open = unsafe { File::from_raw_fd(number) };
+        assert!(still_open.metadata().is_ok());
+        std::fs::remove_file(path).unwrap();
     }
 }

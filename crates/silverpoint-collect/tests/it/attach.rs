@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, FileExt};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use silverpoint_collect::{AttachMode, Collector, Config, Limits, OutputConfig, sweep};
 use silverpoint_shm::observer::{ObservedSession, list};
@@ -196,6 +197,48 @@ fn the_mode_comes_back_after_a_collector_that_died() {
             "{heir}"
         );
     }
+}
+
+/// A successor restored the mode first, and then changed it: in between every site was off. A logger whose
+/// program had closed its descriptors lost records by that.
+#[test]
+fn sites_stay_on_while_a_successor_attaches() {
+    let scratch = Scratch::new("attach-stays-on");
+    let mut fake = Fake::new(&scratch.root(), 1);
+    fake.register(&site("net {}", Level::Debug, "net"));
+    fake.set_mode("off", &[0]);
+    let before = control_bytes(&fake);
+    let attached = |policy, block_max_ms| {
+        let mut config = scratch.config();
+        config.attach = Some(AttachMode { directives: Some("net=debug".into()), policy, block_max_ms });
+        let mut collector = Collector::new(config).unwrap();
+        collector.pass();
+        collector
+    };
+    drop(attached(Some([0; 6]), Some(20)));
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let offs = scope.spawn(|| {
+            let mut offs = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                offs += u32::from(fake.states(1) == [0]);
+            }
+            offs
+        });
+        for _ in 0..200 {
+            // As a death.
+            drop(attached(None, None));
+        }
+        is_over.store(true, Ordering::Relaxed);
+        assert_eq!(offs.join().unwrap(), 0, "times that the site was seen off");
+    });
+    let changed_by_the_first_alone = at::BLOCK_MAX_MS..at::POLICY + 8;
+    let now = control_bytes(&fake);
+    assert_eq!(now[changed_by_the_first_alone.clone()], before[changed_by_the_first_alone.clone()]);
+    attached(None, None).leave();
+    let after = control_bytes(&fake);
+    assert_eq!(after[changed_by_the_first_alone.clone()], before[changed_by_the_first_alone]);
+    assert_eq!(fake.states(1), [0]);
 }
 
 /// The session's collector is set last: when that fails, earlier changes must be undone.

@@ -81,19 +81,26 @@ impl ObservedSession {
 
     /// As [`Self::restore_abandoned_mode`], with the collector's lock held.
     pub fn restore_kept_mode(&self) -> Result<bool, ObserveError> {
-        if self.kept_bytes()? == 0 {
-            return Ok(false);
-        }
-        let Some(mut mode) = self.kept_mode()? else {
-            self.forget_mode()?;
-            return Ok(false);
-        };
-        mode.heartbeat = self.counters()?.heartbeat;
+        let Some(mode) = self.kept_mode()? else { return Ok(false) };
         self.restore_mode(&mode)?;
         Ok(true)
     }
 
-    fn kept_mode(&self) -> Result<Option<SavedMode>, ObserveError> {
+    /// The mode from before a dead collector, as it would be restored now. What is kept incompletely is
+    /// forgotten. To be called with the collector's lock held.
+    pub fn kept_mode(&self) -> Result<Option<SavedMode>, ObserveError> {
+        if self.kept_bytes()? == 0 {
+            return Ok(None);
+        }
+        let Some(mut mode) = self.read_kept_mode()? else {
+            self.forget_mode()?;
+            return Ok(None);
+        };
+        mode.heartbeat = self.counters()?.heartbeat;
+        Ok(Some(mode))
+    }
+
+    fn read_kept_mode(&self) -> Result<Option<SavedMode>, ObserveError> {
         let mut page = vec![0; at::DIRECTIVES];
         let kept = read_exact(&self.collector, COLLECTOR, &mut page, AT).and_then(|()| {
             let size = SavedMode::size(&page, self.header.directives_cap, self.header.sites_cap);

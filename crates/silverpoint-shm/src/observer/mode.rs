@@ -39,6 +39,16 @@ impl SavedMode {
         self
     }
 
+    /// By level, trace to fatal; two unused.
+    pub fn policy(&self) -> [u8; 8] {
+        self.policy
+    }
+
+    /// How long a producer may wait for room.
+    pub fn block_max_ms(&self) -> u32 {
+        self.block_max_ms
+    }
+
     /// The text of the directives.
     pub fn directives_text(&self) -> &[u8] {
         self.directives.get(..self.directives_len as usize).unwrap_or(&[])

@@ -148,7 +148,7 @@ impl ObservedSession {
 
     /// Whether a process of the session still lives: it holds the owner lock (spec/wire.md, section 2).
     pub fn is_alive(&self) -> Result<bool, ObserveError> {
-        ofd::is_locked_against(self.owner.as_fd(), 0, Lock::Exclusive).map_err(|e| ObserveError::io(OWNER, e))
+        is_locked(&self.owner, 0, OWNER)
     }
 
     /// As [`Self::is_alive`], for a successor: it waits for the end of a process that is about to end (module
@@ -163,8 +163,7 @@ impl ObservedSession {
 
     /// Whether another collector has it.
     pub fn is_collected(&self) -> Result<bool, ObserveError> {
-        ofd::is_locked_against(self.collector.as_fd(), COLLECT_BYTE, Lock::Exclusive)
-            .map_err(|e| ObserveError::io(COLLECTOR, e))
+        is_locked(&self.collector, COLLECT_BYTE, COLLECTOR)
     }
 
     /// Becomes its collector, for as long as this value lives or until [`Self::unlock_collector`]. False: another is. A forked child does not become it, too.
@@ -328,6 +327,17 @@ impl ObservedSession {
             && (is_missing(c"owner") || is_dead())
             && remove_files(root, name, &directory).is_ok()
     }
+}
+
+/// Whether another process has a byte locked. Asked first, then judged: the program may close the descriptor
+/// meanwhile, and another file with its number has no such lock.
+fn is_locked(fd: &KeptFd, byte: u64, what: &'static str) -> Result<bool, ObserveError> {
+    let is_locked =
+        ofd::is_locked_against(fd.as_fd(), byte, Lock::Exclusive).map_err(|e| ObserveError::io(what, e))?;
+    if !is_locked && !fd.is_intact() {
+        return Err(ObserveError::io(what, Errno::BADF));
+    }
+    Ok(is_locked)
 }
 
 fn remove_files(root: &Root, name: SessionName, directory: impl AsFd) -> Result<(), ObserveError> {
