@@ -5,6 +5,7 @@ use std::io;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use silverpoint_convert::{Record, WriteError};
+use silverpoint_formats::ShowContext;
 use silverpoint_formats::columns::{RECORD, name_of};
 use silverpoint_formats::json::{Stack, push_args};
 use silverpoint_formats::render::Renderer;

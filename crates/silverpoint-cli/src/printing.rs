@@ -182,7 +182,7 @@ pub fn last(trace: &Trace, filter: &Filter, wanted: u64) -> (Filter, u64) {
         let since = trace.last_records_since(at_least);
         let narrowed = match since {
             // A later start in the filter is kept: nothing before it counts.
-            Some(ns) if trace.starts_before(&filter.since, ns) => {
+            Some(ns) if filter.starts_before(trace, ns) => {
                 Filter { since: Some(When::Absolute(ns)), ..filter.clone() }
             }
             _ => filter.clone(),

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-use silverpoint_logger::{Config, Event, Filter, Sink, What, text as text_lines};
+use silverpoint_logger::{Config, Event, Filter, ShowContext, Sink, What, text as text_lines};
 
 use crate::{DONE, INVALID, guarded, text};
 

@@ -1,20 +1,16 @@
 //! Contexts: the fields that a program has attached to all records of a scope (`spec/wire.md`, section 6).
 //!
-//! A context is parsed once, when its record is reached; every event up to the next one refers to it. Its
-//! text and its JSON are made on the first request.
+//! A context is parsed once, when its record is reached; every event up to the next one refers to it.
 
-use std::convert::Infallible;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 use minicbor::Decoder;
 use minicbor::data::Type;
 use silverpoint_wire::bytes::u32_at;
 use silverpoint_wire::layout::record::CONTEXT_MAX;
 
-use crate::format::Spec;
-use crate::render::{Quoting, Stack, TextVisitor};
-use crate::{cbor, escape, json};
+use crate::cbor;
+use crate::made::Made;
 
 /// Fields that are read; later ones are left out.
 const FIELDS_MAX: usize = 256;
@@ -24,8 +20,7 @@ const FIELDS_MAX: usize = 256;
 pub struct Context {
     item: Vec<u8>,
     fields: Vec<Field>,
-    text: OnceLock<String>,
-    json: OnceLock<String>,
+    made: Made,
 }
 
 #[derive(Debug)]
@@ -36,7 +31,7 @@ struct Field {
 
 impl Context {
     /// Reads the arguments of a *context* record; `None` when they are no context, or one without fields.
-    pub(crate) fn read(args: &[u8]) -> Option<Self> {
+    pub fn read(args: &[u8]) -> Option<Self> {
         let len = u32_at(args, 0)? as usize;
         Self::from_item(args.get(4..4usize.checked_add(len)?)?)
     }
@@ -60,12 +55,7 @@ impl Context {
 
     /// Bytes of memory that it takes, about.
     pub(crate) fn bytes(&self) -> usize {
-        let text = |text: &OnceLock<String>| text.get().map_or(0, String::len);
-        size_of::<Self>()
-            + 2 * self.item.len()
-            + self.fields.len() * size_of::<Field>()
-            + text(&self.text)
-            + text(&self.json)
+        size_of::<Self>() + 2 * self.item.len() + self.fields.len() * size_of::<Field>() + self.made.bytes()
     }
 
     /// The value of a field, as an item of CBOR.
@@ -78,53 +68,10 @@ impl Context {
         Decoder::new(self.get(name)?).str().ok()
     }
 
-    /// As lines of text show them: `request=7 user="ada b"`. One line, control characters escaped.
-    pub fn text(&self) -> &str {
-        self.text.get_or_init(|| {
-            let (mut out, mut stack) = (String::new(), Stack::default());
-            for (name, value) in self.fields() {
-                if !out.is_empty() {
-                    out.push(' ');
-                }
-                escape::push_escaped(&mut out, name);
-                out.push('=');
-                push_value(&mut out, &mut stack, value);
-            }
-            out
-        })
+    /// What is made of it once, and kept as long as it is.
+    pub fn made(&self) -> &Made {
+        &self.made
     }
-
-    /// The value of a field as text; `None` when there is no such field.
-    pub fn text_of_field(&self, name: &str) -> Option<String> {
-        let (mut out, mut stack) = (String::new(), Stack::default());
-        push_value(&mut out, &mut stack, self.get(name)?);
-        Some(out)
-    }
-
-    /// As a JSON object: `{"request":7,"user":"ada b"}`.
-    pub fn json(&self) -> &str {
-        self.json.get_or_init(|| {
-            let (mut out, mut stack) = (String::from("{"), json::Stack::default());
-            for (at, (name, value)) in self.fields().enumerate() {
-                if at > 0 {
-                    out.push(',');
-                }
-                json::push_string(&mut out, name);
-                out.push(':');
-                let mut visitor = json::JsonVisitor::new(&mut out, &mut stack);
-                // It was read before: it is well-formed.
-                let _: Result<(), cbor::Error<Infallible>> = cbor::visit(value, &mut visitor);
-            }
-            out.push('}');
-            out
-        })
-    }
-}
-
-fn push_value(out: &mut String, stack: &mut Stack, value: &[u8]) {
-    let mut visitor = TextVisitor::new(out, stack, Spec::default(), Quoting::WhenAmbiguous);
-    // It was read before: it is well-formed.
-    let _: Result<(), cbor::Error<Infallible>> = cbor::visit(value, &mut visitor);
 }
 
 /// Where the names and values of a map lie; `None` when it is none, or is broken.
@@ -162,45 +109,6 @@ mod tests {
 
     fn args(item: &[u8]) -> Vec<u8> {
         [&(item.len() as u32).to_le_bytes()[..], item, &[0; 5]].concat()
-    }
-
-    #[test]
-    fn fields_are_shown_as_text_and_json_and_inner_ones_count() {
-        // {_ "a": 1, "user": "ada b", "a": [2]}
-        let item = b"\xBF\x61a\x01\x64user\x65ada b\x61a\x81\x02\xFF";
-        let context = Context::read(&args(item)).unwrap();
-        assert_eq!(context.text(), "a=[2] user=\"ada b\"");
-        assert_eq!(context.json(), r#"{"a":[2],"user":"ada b"}"#);
-        assert_eq!(context.get("a"), Some(&b"\x81\x02"[..]));
-        assert_eq!(context.text_of("user"), Some("ada b"));
-        assert_eq!((context.text_of("a"), context.get("b")), (None, None));
-        // With its length in front it is the same.
-        let context = Context::read(&args(b"\xA1\x61a\x01")).unwrap();
-        assert_eq!(context.json(), r#"{"a":1}"#);
-    }
-
-    #[test]
-    fn what_is_no_context_is_none() {
-        let whole = args(b"\xBF\x61a\x01\x64user\x65ada b\x61a\x81\x02\xFF");
-        let len = whole.len() - 5;
-        for cut in 0..len {
-            assert!(Context::read(&whole[..cut]).is_none(), "{cut}");
-        }
-        for (at, bit) in (0..len).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
-            let mut flipped = whole.clone();
-            flipped[at] ^= 1 << bit;
-            // No panic; and what is read is whole.
-            if let Some(context) = Context::read(&flipped) {
-                assert!(!context.text().is_empty() && context.json().ends_with('}'));
-            }
-        }
-        for bad in
-            [&b"\xBF\xFF"[..], b"\xA0", b"\x01", b"\xBF\x01\x02\xFF", b"\xA1\x61a\x01\x00", b"\xBF\x61a"]
-        {
-            assert!(Context::read(&args(bad)).is_none(), "{bad:x?}");
-        }
-        let deep = [&b"\xA1\x61a"[..], &[0x81; 200], &[1]].concat();
-        assert!(Context::read(&args(&deep)).is_none());
     }
 
     #[test]

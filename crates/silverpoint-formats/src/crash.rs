@@ -13,9 +13,7 @@ use std::path::Path;
 
 use silverpoint_symbols::{Fault, Place, Symbols};
 use silverpoint_wire::bytes::{u32_at, u64_at};
-use silverpoint_wire::layout::crash::{CATEGORY, NAMES, SIGNATURE};
 use silverpoint_wire::layout::signature::CUT;
-use silverpoint_wire::site::SiteDescription;
 
 use crate::escape::push_escaped;
 use crate::json::push_string;
@@ -24,11 +22,6 @@ use crate::json::push_string;
 const PANIC_FRAMES: usize = 24;
 /// Before each line.
 const INDENT: &str = "    ";
-
-/// Whether records of a site are those of crashes.
-pub(crate) fn is_crash(description: &SiteDescription) -> bool {
-    description.category == CATEGORY && description.signature == SIGNATURE && description.names == NAMES
-}
 
 /// A record's arguments.
 struct Crash {

@@ -23,11 +23,13 @@ pub mod escape;
 pub mod filter;
 pub mod format;
 pub mod json;
+pub mod made;
 mod marks;
 pub mod newfile;
 mod number;
 pub mod render;
 pub mod replay;
+mod shown_context;
 pub mod site;
 pub mod stats;
 pub mod system;
@@ -39,3 +41,4 @@ pub mod tree;
 pub mod units;
 
 pub use context::Context;
+pub use shown_context::ShowContext;

@@ -1,14 +1,16 @@
-//! A site as readers use it: its description, with signature, names and template parsed once.
+//! A site as readers use it: its description, with signature and names parsed once.
 
 use std::collections::HashSet;
 
 use silverpoint_wire::function::function_name;
+use silverpoint_wire::layout::crash::{CATEGORY, NAMES, SIGNATURE};
 use silverpoint_wire::level::{Kind, Level};
+use silverpoint_wire::percent;
 use silverpoint_wire::signature::{self, Type};
 use silverpoint_wire::site::SiteDescription;
+use silverpoint_wire::template;
 
-use crate::crash;
-use crate::render::Plan;
+use crate::made::Made;
 
 /// A tracepoint's description, ready for reading its records.
 #[derive(Clone, Debug)]
@@ -23,9 +25,9 @@ pub struct Site {
     keys: Vec<String>,
     /// What is wrong with signature or template. Records of such a site are shown as far as possible.
     pub fault: Option<String>,
-    pub(crate) plan: Plan,
     /// Its records are those of crashes.
-    pub(crate) is_crash: bool,
+    is_crash: bool,
+    made: Made,
 }
 
 impl Site {
@@ -40,11 +42,10 @@ impl Site {
             fault.get_or_insert_with(|| format!("{} names for {} arguments", names.len(), types.len()));
             names.clear();
         }
-        let (plan, template_fault) = Plan::new(&description, &types, &names);
-        fault = fault.or(template_fault);
-        let is_crash = crash::is_crash(&description);
+        fault = fault.or_else(|| template_fault(&description));
+        let is_crash = is_crash(&description);
         let keys = distinct(&names);
-        Self { description, types, names, keys, fault, plan, is_crash }
+        Self { description, types, names, keys, fault, is_crash, made: Made::default() }
     }
 
     /// The names as members of an object have them: each one once, so that no reader of JSON passes one over.
@@ -67,6 +68,11 @@ impl Site {
         self.is_crash
     }
 
+    /// What is made of the site once, and kept as long as it is.
+    pub fn made(&self) -> &Made {
+        &self.made
+    }
+
     /// Its level.
     pub fn level(&self) -> Level {
         self.description.level
@@ -85,6 +91,24 @@ impl Site {
     /// The function's qualified name, without return type and arguments.
     pub fn function(&self) -> &str {
         function_name(&self.description.function)
+    }
+}
+
+/// Whether records of a site are those of crashes.
+fn is_crash(description: &SiteDescription) -> bool {
+    description.category == CATEGORY && description.signature == SIGNATURE && description.names == NAMES
+}
+
+/// What is wrong with the template, if anything is.
+fn template_fault(description: &SiteDescription) -> Option<String> {
+    match description.kind {
+        Kind::Log if description.is_percent() => {
+            percent::parse(&description.template).err().map(|error| error.to_string())
+        }
+        Kind::Log | Kind::Stream => {
+            template::parse(&description.template).err().map(|error| error.to_string())
+        }
+        _ => None,
     }
 }
 

@@ -68,6 +68,7 @@ pub use logger::{Flushed, Logger};
 pub use message::message;
 pub use pace::{Flush, Sync};
 pub use settings::SettingsError;
+pub use silverpoint_formats::ShowContext;
 pub use silverpoint_formats::filter::{Filter, category};
 pub use silverpoint_formats::text;
 pub use silverpoint_formats::time::Boundary;

@@ -8,9 +8,9 @@ use std::cmp::Ordering;
 use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::types::ValueRef;
 use rusqlite::vtab::{Filters, IndexConstraintOp, IndexInfo};
-use silverpoint_formats::filter::Picked;
 use silverpoint_formats::site::Site;
 use silverpoint_formats::time::TimeText;
+use silverpoint_formats::tracefile::Picked;
 use silverpoint_formats::tracefile::{Session, Trace};
 use silverpoint_wire::level::{Kind, Level};
 

@@ -6,6 +6,7 @@ use std::ffi::CStr;
 use std::sync::Arc;
 
 use rusqlite::vtab::Context;
+use silverpoint_formats::ShowContext;
 use silverpoint_formats::site::Site;
 use silverpoint_formats::tracefile::{Event, Events, Trace, What};
 use silverpoint_formats::tree::{Part, part};
@@ -82,7 +83,7 @@ impl<'t> Rows<'t> for RecordRows<'t> {
         }
         Self {
             state: Arc::clone(state),
-            events: (!plan.is_empty).then(|| trace.pick(&picked)),
+            events: (!plan.is_empty).then(|| trace.select(&picked)),
             open: plan.is_nesting_used.then(OpenSpans::new),
             asyncs: HashMap::new(),
             span: None,

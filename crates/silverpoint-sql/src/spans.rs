@@ -10,9 +10,10 @@ use std::sync::Arc;
 
 use rusqlite::types::Null;
 use rusqlite::vtab::Context;
-use silverpoint_formats::filter::Picked;
+use silverpoint_formats::ShowContext;
 use silverpoint_formats::json;
 use silverpoint_formats::site::Site;
+use silverpoint_formats::tracefile::Picked;
 use silverpoint_formats::tracefile::{Event, Events, Trace, What};
 use silverpoint_formats::tree::{Part, part};
 use silverpoint_wire::level::Kind as SiteKind;
@@ -132,7 +133,7 @@ impl<'t> Rows<'t> for SpanRows<'t> {
         Self {
             trace,
             state: Arc::clone(state),
-            events: (!plan.is_empty).then(|| trace.pick(&picked)),
+            events: (!plan.is_empty).then(|| trace.select(&picked)),
             spans: OpenSpans::new(),
             asyncs: HashMap::new(),
             open_asyncs: 0,

@@ -7,6 +7,7 @@ use std::time::Duration;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
+use silverpoint_formats::ShowContext;
 use silverpoint_formats::columns::{
     Column as Of, Kind, RECORD, kind_of, micros, name_beside, name_of, ns_of, too_large,
 };

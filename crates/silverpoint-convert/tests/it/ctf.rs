@@ -10,6 +10,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
 use silverpoint_convert::ctf::{Clock, CtfWriter};
 use silverpoint_convert::{Process, Reader, Record, WriteError, Writer};
+use silverpoint_formats::ShowContext;
 use silverpoint_formats::site::Site;
 use silverpoint_formats::time::TimeText;
 use silverpoint_formats::tracefile::What;

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use silverpoint_convert::{
     Formats, Input, Reader, Record, SILVER, WriteOptions, Writer, copy, silver::TraceReader,
 };
+use silverpoint_formats::ShowContext;
 use silverpoint_formats::filter::Filter;
 use silverpoint_formats::json::push_plain;
 use silverpoint_formats::tracefile::{Source, Trace, Verdict, What};

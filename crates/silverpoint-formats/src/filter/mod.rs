@@ -1,25 +1,22 @@
-//! Which records are wanted: a [`Filter`] as the user gave it, and a `Selection`, which is a filter applied
-//! to one trace.
+//! Which records are wanted: a [`Filter`] as the user gave it, which selects events of a trace.
 //!
 //! Questions about a site alone are decided once for each site. Blocks whose summaries (levels, sites, times)
 //! exclude them are not even read.
 
+mod compiled;
 mod evaluate;
 mod expression;
 mod glob;
 mod line;
-mod picked;
 mod records;
-mod selection;
+mod selected;
 
 use jiff::tz::TimeZone;
 use silverpoint_wire::level::Level;
 
 pub use expression::{Expression, ExpressionError, Literal, Operator, Test};
 pub use line::LineError;
-pub use picked::Picked;
 pub use records::{Facts, RecordFilter};
-pub(crate) use selection::Selection;
 
 use crate::site::Site;
 use crate::time::{When, local_zone};

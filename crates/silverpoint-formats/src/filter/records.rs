@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::selection::Compiled;
+use super::compiled::Compiled;
 use super::{Filter, any_matches};
 use crate::context::Context;
 use crate::time::When;

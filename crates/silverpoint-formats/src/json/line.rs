@@ -27,6 +27,7 @@ use crate::Context;
 use crate::crash;
 use crate::number;
 use crate::render::Renderer;
+use crate::shown_context::ShowContext;
 use crate::site::Site;
 use crate::text;
 use crate::time::TimeText;
@@ -268,7 +269,7 @@ impl Lines {
         let damaged = push_args(out, &mut self.stack, site, args);
         out.push_str(if truncated { ",\"truncated\":true" } else { "" });
         out.push_str(if damaged { ",\"damaged\":true" } else { "" });
-        if site.is_crash {
+        if site.is_crash() {
             crash::push_json(out, &mut self.symbols, args);
         }
     }

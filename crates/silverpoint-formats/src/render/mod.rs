@@ -1,6 +1,6 @@
 //! The text of one record, by its site's template (`spec/templates.md`).
 //!
-//! A site's template is parsed once, into a [`Plan`]. Rendering a record then walks plan and arguments side
+//! A site's template is parsed once, into a *plan* that is kept with the site. Rendering a record then walks plan and arguments side
 //! by side, and appends to a `String` that the caller reuses. No record allocates, except for texts that are
 //! not UTF-8.
 
@@ -18,8 +18,7 @@ use silverpoint_wire::value::{DecodeError, WalkError, skip, walk};
 use crate::format::Spec;
 use crate::site::Site;
 use crate::{escape, format, number, time};
-pub use plan::Plan;
-use plan::Step;
+use plan::{Plan, Step};
 pub use value::{Dialect, Quoting, Stack, TextVisitor, push_uuid};
 
 /// Renders records. Holds only room that is reused: one for each thread that renders.
@@ -65,14 +64,14 @@ impl Renderer {
         args: &[u8],
         part: Part,
     ) -> Result<(), DecodeError> {
-        let plan = &site.plan;
+        let plan = Plan::of(site);
         let steps = match part {
             Part::Text if plan.percent.is_some() => return self.message(out, site, args),
             Part::Fields if plan.percent.is_some() => return Ok(()),
             Part::Text => &plan.steps[..plan.fields],
             Part::Fields => &plan.steps[plan.fields..],
         };
-        self.by_offsets(out, site, args, steps)
+        self.by_offsets(out, site, plan, args, steps)
     }
 
     /// Appends the message of a record: one line, control characters escaped.
@@ -81,22 +80,23 @@ impl Renderer {
     /// When the arguments contradict the signature. What could be read has been appended, and `<damaged>` where the rest would stand.
     #[inline]
     pub fn message(&mut self, out: &mut String, site: &Site, args: &[u8]) -> Result<(), DecodeError> {
-        if let Some(pieces) = &site.plan.percent {
+        let plan = Plan::of(site);
+        if let Some(pieces) = &plan.percent {
             return percent::push(self, out, site, pieces, args);
         }
-        let (text, fields) = site.plan.steps.split_at(site.plan.fields);
+        let (text, fields) = plan.steps.split_at(plan.fields);
         let begin = out.len();
-        if site.plan.in_order {
-            let at = self.in_order(out, site, args, 0, text)?;
+        if plan.in_order {
+            let at = self.in_order(out, site, plan, args, 0, text)?;
             let fields = without_blank(out, begin, fields);
-            self.in_order(out, site, args, at, fields).map(|_| ())
+            self.in_order(out, site, plan, args, at, fields).map(|_| ())
         } else {
-            let shown = self.by_offsets(out, site, args, text);
+            let shown = self.by_offsets(out, site, plan, args, text);
             if fields.is_empty() {
                 return shown;
             }
             let fields = without_blank(out, begin, fields);
-            shown.and(self.by_offsets(out, site, args, fields))
+            shown.and(self.by_offsets(out, site, plan, args, fields))
         }
     }
 
@@ -113,25 +113,25 @@ impl Renderer {
         site: &Site,
         args: &[u8],
     ) -> Result<(), DecodeError> {
-        let steps = &site.plan.steps;
+        let plan = Plan::of(site);
+        let steps = &plan.steps;
         let is_one = |at: &usize| {
             let Some([Step::Literal(_), Step::Argument { index, .. }]) = steps.get(*at..*at + 2) else {
                 return false;
             };
             site.names.get(*index).is_some_and(|name| TRACEBACKS.contains(&name.as_str()))
         };
-        let is_of_python =
-            site.description.language == Language::Python as u16 && site.plan.percent.is_none();
+        let is_of_python = site.description.language == Language::Python as u16 && plan.percent.is_none();
         let begins: Vec<usize> = match is_of_python {
-            true => (site.plan.fields..steps.len()).filter(is_one).collect(),
+            true => (plan.fields..steps.len()).filter(is_one).collect(),
             false => Vec::new(),
         };
         let Some(first) = begins.first() else { return self.message(out, site, args) };
-        self.by_offsets(out, site, args, &steps[..*first])?;
+        self.by_offsets(out, site, plan, args, &steps[..*first])?;
         for (number, begin) in begins.iter().enumerate() {
             let end = begins.get(number + 1).copied().unwrap_or(steps.len());
             let start = tracebacks.len();
-            self.by_offsets(tracebacks, site, args, &steps[*begin..end])?;
+            self.by_offsets(tracebacks, site, plan, args, &steps[*begin..end])?;
             // (A field has a space before it.)
             if tracebacks[start..].starts_with(' ') {
                 tracebacks.remove(start);
@@ -157,11 +157,11 @@ impl Renderer {
         &mut self,
         out: &mut String,
         site: &Site,
+        plan: &Plan,
         args: &[u8],
         mut at: usize,
         steps: &[Step],
     ) -> Result<usize, DecodeError> {
-        let plan = &site.plan;
         for step in steps {
             match step {
                 Step::Literal(text) => out.push_str(text),
@@ -178,7 +178,7 @@ impl Renderer {
                             }
                         }
                         let start = out.len();
-                        let quoting = quoting(site, self.dialect);
+                        let quoting = quoting(site, plan, self.dialect);
                         let mut visitor =
                             TextVisitor::new(out, &mut self.stack, *spec, quoting).dialect(self.dialect);
                         if plan.pieces {
@@ -200,6 +200,7 @@ impl Renderer {
         &mut self,
         out: &mut String,
         site: &Site,
+        plan: &Plan,
         args: &[u8],
         steps: &[Step],
     ) -> Result<(), DecodeError> {
@@ -223,10 +224,10 @@ impl Renderer {
                     match (site.types.get(*index), self.offsets.get(*index)) {
                         (Some(ty), Some(&at)) => {
                             let start = out.len();
-                            let quoting = quoting(site, self.dialect);
+                            let quoting = quoting(site, plan, self.dialect);
                             let mut visitor =
                                 TextVisitor::new(out, &mut self.stack, *spec, quoting).dialect(self.dialect);
-                            if site.plan.pieces {
+                            if plan.pieces {
                                 visitor = visitor.pieces();
                             }
                             if let Err(error) = walk(ty, args, at, &mut visitor) {
@@ -265,10 +266,10 @@ impl Renderer {
 /// Texts that stand alone are quoted where Qt's debug stream would quote them: in streams, not where a
 /// template places them.
 #[inline]
-fn quoting(site: &Site, dialect: Dialect) -> Quoting {
+fn quoting(site: &Site, plan: &Plan, dialect: Dialect) -> Quoting {
     match dialect {
         Dialect::QDebug if site.kind() == Kind::Stream => Quoting::Always,
-        _ => site.plan.quoting,
+        _ => plan.quoting,
     }
 }
 

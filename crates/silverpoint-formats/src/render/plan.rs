@@ -3,16 +3,17 @@
 use silverpoint_wire::level::Kind;
 use silverpoint_wire::percent;
 use silverpoint_wire::signature::Type;
-use silverpoint_wire::site::SiteDescription;
 use silverpoint_wire::template::{self, Argument, Piece};
 
 use super::value::Quoting;
 use crate::escape;
 use crate::format::Spec;
+use crate::made::Keepsake;
+use crate::site::Site;
 
 /// What to write for a record of a site, step by step.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub(super) struct Plan {
     pub(super) steps: Vec<Step>,
     /// The step at which the arguments without a placeholder begin.
     pub(super) fields: usize,
@@ -25,6 +26,8 @@ pub struct Plan {
     pub(super) pieces: bool,
 }
 
+impl Keepsake for Plan {}
+
 /// One step of a plan.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
@@ -35,23 +38,18 @@ pub(super) enum Step {
 }
 
 impl Plan {
-    /// Makes the plan, and reports what is wrong with the template, if anything is. Such a template is shown
-    /// as it stands, with the arguments after it.
-    pub(crate) fn new(
-        description: &SiteDescription,
-        types: &[Type],
-        names: &[String],
-    ) -> (Self, Option<String>) {
+    /// That of a site, made on the first request.
+    #[inline]
+    pub(super) fn of(site: &Site) -> &Self {
+        site.made().get_or_make(|| Self::new(site))
+    }
+
+    /// Makes the plan. A template that cannot be read is shown as it stands, with the arguments after it.
+    fn new(site: &Site) -> Self {
+        let Site { description, types, names, .. } = site;
         let mut steps = Steps { list: Vec::new(), used: vec![false; types.len()], fields: 0 };
-        let mut fault = None;
         let percent = match description.kind {
-            Kind::Log if description.is_percent() => match percent::parse(&description.template) {
-                Ok(pieces) => Some(pieces),
-                Err(error) => {
-                    fault = Some(error.to_string());
-                    None
-                }
-            },
+            Kind::Log if description.is_percent() => percent::parse(&description.template).ok(),
             _ => None,
         };
         let quoting = match description.kind {
@@ -71,8 +69,7 @@ impl Plan {
                     }
                     Quoting::Never
                 }
-                Err(error) => {
-                    fault = Some(error.to_string());
+                Err(_) => {
                     steps.literal(&description.template);
                     Quoting::WhenAmbiguous
                 }
@@ -106,7 +103,7 @@ impl Plan {
         }
         let pieces = description.kind == Kind::Stream
             && description.template.is_empty()
-            && matches!(types, [Type::Any]);
+            && matches!(types.as_slice(), [Type::Any]);
         if pieces {
             steps.list.retain(|step| matches!(step, Step::Argument { .. }));
             // It is all there is.
@@ -118,7 +115,7 @@ impl Plan {
         });
         let in_order = order.eq(0..types.len());
         let Steps { list: steps, fields, .. } = steps;
-        (Self { steps, fields, in_order, quoting, percent, pieces }, fault)
+        Self { steps, fields, in_order, quoting, percent, pieces }
     }
 }
 

@@ -13,9 +13,9 @@ use silverpoint_wire::value::{Sequence, Text, Visitor, walk};
 use super::pairs::{Found, Pairs};
 use super::{Count, Counter, Rates, Statistics, Troubles};
 use crate::context::Context;
-use crate::filter::{Filter, Selection};
+use crate::filter::Filter;
 use crate::site::Site;
-use crate::tracefile::{BlockCursor, BlockReader, Head, Session, Stream, Trace};
+use crate::tracefile::{BlockCursor, BlockReader, Head, Select, Selection, Session, Stream, Trace};
 
 /// Counts what `filter` selects. A filter by thread uses the last name of the thread.
 pub fn collect(trace: &Trace, filter: &Filter) -> Statistics {
@@ -31,7 +31,7 @@ pub fn collect_with(trace: &Trace, filter: &Filter, parts: usize) -> Statistics 
         notes: trace.notes().to_vec(),
         ..Statistics::default()
     };
-    let selection = (!filter.is_empty()).then(|| Selection::new(filter, trace));
+    let selection = filter.selection(trace);
     if parts > 0 {
         let (begin, end) = trace.time_range().unwrap_or((0, 0));
         let asked = selection.as_ref().and_then(Selection::times).unwrap_or((begin, end));
@@ -150,7 +150,7 @@ impl Collector<'_, '_> {
 
     fn treatment(&self, site_number: usize) -> Treatment {
         let wanted = self.selection.as_ref().is_none_or(|selection| selection.site(site_number));
-        let expression = self.selection.as_ref().is_some_and(Selection::has_expression);
+        let expression = self.selection.as_ref().is_some_and(Selection::has_value_test);
         match self.trace.sites[site_number].kind() {
             _ if !wanted => Treatment::Ignore,
             Kind::Counter | Kind::AsyncBegin | Kind::AsyncEnd => Treatment::Look,
@@ -165,7 +165,7 @@ impl Collector<'_, '_> {
         let looked_at: Vec<bool> = slots.iter().map(|slot| slot.treatment.looks_at_arguments()).collect();
         let wants_args = |id: u32| looked_at.get(id as usize).is_none_or(|looked_at| *looked_at);
         let times = self.selection.as_ref().and_then(Selection::times);
-        let has_expression = self.selection.as_ref().is_some_and(Selection::has_expression);
+        let has_value_test = self.selection.as_ref().is_some_and(Selection::has_value_test);
         self.context = None;
         while let Some(next) = cursor.next() {
             let header = &next.block.header;
@@ -184,7 +184,7 @@ impl Collector<'_, '_> {
                 clock: session.clock.segment(0),
             };
             let walked = reader.walk(self.trace, session, &next, wants_args, |head| {
-                if has_expression && head.site == CONTEXT {
+                if has_value_test && head.site == CONTEXT {
                     self.context = Context::read(head.args);
                 }
                 if times.is_none_or(|(from, until)| (from..=until).contains(&block.wall_ns(head.ticks))) {

@@ -14,7 +14,7 @@ pub fn message(renderer: &mut Renderer, out: &mut String, event: &Event<'_>) {
 /// As [`message`], of something that is in no trace file. `thread_name` is the thread's name from now on.
 pub fn say(renderer: &mut Renderer, out: &mut String, what: &What<'_>, thread_name: &str) {
     match what {
-        What::Record { site, args, .. } if site.is_crash && crash::push_summary(out, args) => {}
+        What::Record { site, args, .. } if site.is_crash() && crash::push_summary(out, args) => {}
         What::Record { site, args, .. } => {
             // What cannot be read is marked in the text.
             let _ = renderer.message(out, site, args);

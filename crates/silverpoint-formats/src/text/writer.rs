@@ -10,6 +10,7 @@ use crate::crash;
 use crate::escape;
 use crate::format::columns;
 use crate::render::Renderer;
+use crate::shown_context::ShowContext;
 use crate::site::Site;
 use crate::time::TimeText;
 use crate::tracefile::{Event, Trace, What};
@@ -192,7 +193,7 @@ impl Writer {
         let mut tracebacks = std::mem::take(&mut self.tracebacks);
         tracebacks.clear();
         match event.what {
-            What::Record { site, args, .. } if !site.is_crash => {
+            What::Record { site, args, .. } if !site.is_crash() => {
                 // What cannot be read is marked in the text.
                 let _ = self.renderer.message_and_tracebacks(out, &mut tracebacks, site, args);
             }
@@ -244,7 +245,7 @@ impl Writer {
     /// Appends the lines that follow the line of a crash; nothing for other events.
     pub fn stack(&mut self, out: &mut String, event: &Event<'_>) {
         match event.what {
-            What::Record { site, args, .. } if site.is_crash => {
+            What::Record { site, args, .. } if site.is_crash() => {
                 crash::push_stack(out, &mut self.symbols, args);
             }
             _ => {}

@@ -10,11 +10,11 @@ use silverpoint_wire::layout::record::{CONTEXT, LOSS, SPAN_END, STALL};
 use silverpoint_wire::layout::site_entry::FIRST_ID;
 
 use super::blocks::{BlockCursor, BlockReader};
+use super::selection::{Select, Selection};
 use super::session::Session;
 use super::verdict::{Note, Verdict};
-use super::{Head, Trace, event, worst};
+use super::{Events, Head, Trace, event, worst};
 use crate::context::Context;
-use crate::filter::{Filter, Selection};
 
 /// How many events there are. See [`Trace::count`].
 #[derive(Clone, Debug, Default)]
@@ -50,13 +50,14 @@ const TABLE: u32 = 1 << 16;
 
 impl Trace {
     /// How many events `select` would give that are shown. A fraction of the time, for most filters.
-    pub fn count(&self, filter: &Filter) -> Counted {
-        if !filter.threads.is_empty() {
-            return self.count_merged(filter);
+    pub fn count(&self, wanted: &dyn Select) -> Counted {
+        let selection = Selection::new(wanted.wanted(self), self);
+        if selection.has_thread_test() {
+            return self.count_merged(selection);
         }
         let mut counter = Counter {
             trace: self,
-            selection: Selection::new(filter, self),
+            selection,
             counted: Counted::default(),
             reader: BlockReader::default(),
             context: None,
@@ -104,8 +105,8 @@ impl Trace {
         records
     }
 
-    fn count_merged(&self, filter: &Filter) -> Counted {
-        let mut events = self.select(filter);
+    fn count_merged(&self, selection: Selection) -> Counted {
+        let mut events = Events::new(self, Some(selection));
         let mut counted = Counted::default();
         while let Some(event) = events.next() {
             counted.events += u64::from(event.is_shown());
@@ -184,7 +185,7 @@ impl Counter<'_> {
 
     fn treatment(&self, session: &Session, id: u32) -> Treatment {
         if id < FIRST_ID {
-            if id == CONTEXT && self.selection.has_expression() {
+            if id == CONTEXT && self.selection.has_value_test() {
                 return Treatment::Look;
             }
             // Malformed ones are not shown: their arguments decide.
@@ -193,7 +194,7 @@ impl Counter<'_> {
         }
         match session.site_number(id) {
             Some(site) if !self.selection.site(site) => Treatment::Ignore,
-            Some(_) if self.selection.has_expression() => Treatment::Look,
+            Some(_) if self.selection.has_value_test() => Treatment::Look,
             None if !self.selection.unknown() => Treatment::Ignore,
             _ => Treatment::Count,
         }

@@ -16,10 +16,9 @@ use super::growing::Growing;
 use super::held::Held;
 use super::patience::Patience;
 use super::progress::Progress;
+use super::selection::{Everything, Select, Selection};
 use super::told::Told;
 use super::{Event, Note, OpenError, Session, Trace};
-use crate::filter::{Filter, Selection};
-use crate::time::When;
 
 /// The receiver of the events of a followed trace.
 pub trait Watcher {
@@ -41,7 +40,7 @@ pub trait Watcher {
 #[derive(Debug)]
 pub struct Follow {
     growing: Growing,
-    filter: Filter,
+    wanted: Box<dyn Select>,
     /// See [`Follow::give_statements`].
     has_statements: bool,
     progress: Progress,
@@ -60,14 +59,14 @@ impl Follow {
     ///
     /// # Errors
     /// Files that cannot be opened or read.
-    pub fn open(paths: &[PathBuf], filter: &Filter) -> Result<Self, OpenError> {
-        Ok(Self::new(Trace::open(paths)?, paths, filter))
+    pub fn open(paths: &[PathBuf], wanted: &dyn Select) -> Result<Self, OpenError> {
+        Ok(Self::new(Trace::open(paths)?, paths, wanted))
     }
 
     /// Follows a trace whose files have been opened already; the newest part of each trace has its name among `heads`.
-    pub fn new(trace: Trace, heads: &[PathBuf], filter: &Filter) -> Self {
+    pub fn new(trace: Trace, heads: &[PathBuf], wanted: &dyn Select) -> Self {
         Self {
-            filter: absolute(filter, &trace),
+            wanted: wanted.absolute(&trace),
             has_statements: false,
             growing: Growing::new(trace, heads),
             progress: Progress::default(),
@@ -81,7 +80,7 @@ impl Follow {
 
     /// Follows nothing yet: see [`Follow::add`] and [`Follow::set_filter`].
     pub fn nothing() -> Self {
-        Self::new(Trace::empty(), &[], &Filter::default())
+        Self::new(Trace::empty(), &[], &Everything)
     }
 
     /// Follows one more file, with the parts that belong to it; gives the number of its head (as many as there were before). A file that is
@@ -122,8 +121,8 @@ impl Follow {
     }
 
     /// From now on gives only what another filter selects.
-    pub fn set_filter(&mut self, filter: &Filter) {
-        self.filter = absolute(filter, &self.growing.trace);
+    pub fn set_filter(&mut self, wanted: &dyn Select) {
+        self.wanted = wanted.absolute(&self.growing.trace);
     }
 
     /// From now on names of threads and contexts are always given, even if the filter excludes them. This is
@@ -222,9 +221,9 @@ impl Follow {
     fn give(&mut self, watcher: &mut impl Watcher, bound_ns: i64) -> Result<Vec<Note>, OpenError> {
         let trace = &mut self.growing.trace;
         watcher.begin(trace);
-        let selection = (!self.filter.is_empty()).then(|| Selection::new(&self.filter, trace));
+        let selection = self.wanted.selection(trace);
         let has_statements = self.has_statements;
-        let selection = selection.map(|all| if has_statements { all.with_contexts() } else { all });
+        let selection = if has_statements { selection.map(Selection::with_contexts) } else { selection };
         let progress = std::mem::take(&mut self.progress);
         let shared: &Trace = trace;
         let mut events =
@@ -268,15 +267,4 @@ impl Follow {
     pub fn is_drained(&self) -> bool {
         self.drained && self.grown.elapsed() >= self.patience.time
     }
-}
-
-/// Relative times are counted from now, not from each later poll.
-pub(super) fn absolute(filter: &Filter, trace: &Trace) -> Filter {
-    let mut filter = filter.clone();
-    let (begin_ns, end_ns) = trace.time_range().unwrap_or((0, 0));
-    let zone = filter.zone();
-    for when in [&mut filter.since, &mut filter.until].into_iter().flatten() {
-        *when = When::Absolute(when.resolve(begin_ns, end_ns, &zone));
-    }
-    filter
 }

@@ -22,9 +22,9 @@ pub(super) use super::place::{Left, Place};
 use super::progress::{Contexts, Name, Names, Positions, Progress};
 use super::progress::{context_of, last_context, may_hold_context};
 use super::rooms::Rooms;
+use super::selection::Selection;
 use super::verdict::{Matter, Note, Unknown, Verdict};
 use super::{Trace, worst};
-use crate::filter::Selection;
 
 /// Bytes of open blocks above which streams that are not current give theirs back, to read them again later.
 const OPEN_BYTES_MAX: usize = 256 << 20;

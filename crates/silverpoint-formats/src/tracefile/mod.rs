@@ -21,12 +21,14 @@ mod left_out;
 mod merge;
 mod parts;
 mod patience;
+mod picked;
 mod place;
 mod progress;
 pub mod rewrite;
 mod rooms;
 mod rows;
 mod scan;
+mod selection;
 mod session;
 mod source;
 mod tally;
@@ -49,9 +51,11 @@ pub use kept::{Kept, KeptEvent};
 use left_out::{LeftOut, SPLIT, TRIMMED, holds_only_statements};
 pub use merge::Events;
 pub use parts::with_parts;
+pub use picked::Picked;
 pub use rows::{Grown, Rows};
 pub use scan::BlockRef;
 use scan::Resume;
+pub use selection::{Controls, Everything, Select, Selection, ThreadTest, ValueTest, Wanted};
 pub use session::{Session, Stream, Thread, loss_causes};
 pub use source::{Source, bytes_read, data_from};
 pub use tally::{Tallied, Tally};
@@ -61,9 +65,7 @@ pub(crate) use walk::Head;
 use silverpoint_wire::process;
 use silverpoint_wire::version::FormatVersion;
 
-use crate::filter::{Filter, Picked, Selection};
 use crate::site::Site;
-use crate::time::When;
 
 /// One trace: all files that were opened together, indexed.
 #[derive(Debug)]
@@ -439,27 +441,14 @@ impl Trace {
         None
     }
 
-    /// Whether a filter's beginning lies before `ns`.
-    pub fn starts_before(&self, since: &Option<When>, ns: i64) -> bool {
-        let (begin_ns, end_ns) = self.time_range().unwrap_or((0, 0));
-        since.as_ref().is_none_or(|when| when.resolve(begin_ns, end_ns, &crate::time::local_zone()) < ns)
-    }
-
     /// All records and the interpreted control records, in order of time: exact, up to the skew between clocks.
     pub fn events(&self) -> Events<'_> {
         Events::new(self, None)
     }
 
-    /// Those that a filter selects. Blocks whose summary excludes them are not read.
-    pub fn select(&self, filter: &Filter) -> Events<'_> {
-        let selection = (!filter.is_empty()).then(|| Selection::new(filter, self));
-        Events::new(self, selection)
-    }
-
-    /// Those of the picked sites, processes, threads and times. Blocks that can have none of them are not
-    /// read; other threads are not read at all.
-    pub fn pick(&self, picked: &Picked) -> Events<'_> {
-        Events::new(self, Some(Selection::picked(picked, self)))
+    /// Those that are selected. Blocks whose summary excludes them are not read.
+    pub fn select(&self, wanted: &dyn Select) -> Events<'_> {
+        Events::new(self, wanted.selection(self))
     }
 
     /// The place of a block that is not where the index of its file says: blocks may have been moved.

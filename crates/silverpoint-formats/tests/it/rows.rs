@@ -8,6 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use silverpoint_formats::ShowContext;
 use silverpoint_formats::filter::{Expression, Filter, WhoPattern};
 use silverpoint_formats::tracefile::{Follow, OpenError, Rows, Source, Tally, Trace, What};
 use silverpoint_wire::block::BlockKind;

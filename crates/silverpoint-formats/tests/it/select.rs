@@ -1,6 +1,7 @@
 //! Filters: what each selects, and that skipping blocks never changes it.
 
 use proptest::prelude::*;
+use silverpoint_formats::ShowContext;
 use silverpoint_formats::filter::{Expression, FilePattern, Filter, WhoPattern};
 use silverpoint_formats::stats;
 use silverpoint_formats::time::{TimeZone, When};

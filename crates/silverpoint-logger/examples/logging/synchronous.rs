@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use silverpoint::{context, debug, error, info, span, warn};
-use silverpoint_logger::{Config, Event, Flushed, Logger, Sink, SynchronousHandler, What};
+use silverpoint_logger::{Config, Event, Flushed, Logger, ShowContext, Sink, SynchronousHandler, What};
 
 type Told = Arc<Mutex<Vec<String>>>;
 

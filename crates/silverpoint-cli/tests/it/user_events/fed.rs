@@ -8,6 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::OnceLock;
 
 use serde_json::{Value, json};
+use silverpoint_formats::ShowContext;
 use silverpoint_formats::tracefile::{Trace, What};
 use silverpoint_wire::layout::control::at;
 use silverpoint_wire::layout::state;

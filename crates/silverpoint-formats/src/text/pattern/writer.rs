@@ -7,6 +7,7 @@ use super::item::{Field, Item};
 use crate::escape;
 use crate::format::{Align, Spec, columns, pad_written};
 use crate::render::{Part, Renderer};
+use crate::shown_context::ShowContext;
 use crate::site::Site;
 use crate::text::level;
 use crate::text::message::{message, push_backtrace};

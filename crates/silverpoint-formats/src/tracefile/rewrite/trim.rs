@@ -17,9 +17,8 @@ use silverpoint_wire::record::Records;
 use super::dictionaries::Scope;
 use super::summary::overwrite;
 use super::{Options, Rewriter, Rewritten};
-use crate::filter::{Filter, Selection};
 use crate::tracefile::merge::{Events, Place};
-use crate::tracefile::{BlockRef, Trace};
+use crate::tracefile::{BlockRef, Select, Selection, Trace};
 
 /// A pad longer than this costs more than another block does in the file and in every reader's index; where nothing may be compressed.
 const PAD_MAX: usize = 2 << 10;
@@ -69,13 +68,13 @@ struct Stated<'t> {
 ///
 /// # Errors
 /// Those of writing. Unreadable parts are left out and reported.
-pub fn trim(trace: &Trace, filter: &Filter, options: &Options, out: impl Write) -> io::Result<Rewritten> {
+pub fn trim(trace: &Trace, wanted: &dyn Select, options: &Options, out: impl Write) -> io::Result<Rewritten> {
     let mut options = options.clone();
-    if options.trimmed.is_empty() && !filter.is_empty() {
+    if options.trimmed.is_empty() && !wanted.is_everything() {
         // A reader must not take what is left out for lost, nor its pads for records.
         options.trimmed = "a selection".to_owned();
     }
-    let selection = Selection::new(filter, trace);
+    let selection = Selection::new(wanted.wanted(trace), trace);
     let scope = Scope {
         sessions: (0..trace.sessions.len()).map(|number| selection.session(number)).collect(),
         sites: (0..trace.sites.len()).map(|number| selection.site(number)).collect(),

@@ -14,13 +14,12 @@ mod mark;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::follow::absolute;
 use super::growing::Growing;
 use super::patience::Patience;
 use super::progress::Progress;
+use super::selection::{Everything, Select};
 use super::told::Told;
 use super::{Event, Events, Note, OpenError, Trace};
-use crate::filter::{Filter, Selection};
 use mark::Marks;
 
 /// Blocks that are read at a time, besides one of each stream.
@@ -30,7 +29,7 @@ const BLOCKS: u64 = 4;
 #[derive(Debug)]
 pub struct Rows {
     growing: Growing,
-    filter: Filter,
+    wanted: Box<dyn Select>,
     /// Files grow; else what was there when they were opened is all.
     is_followed: bool,
     patience: Patience,
@@ -73,9 +72,9 @@ enum Slice {
 
 impl Rows {
     /// The events of a trace that a filter selects. Followed, its files may grow and be rotated under the names `heads`.
-    pub fn new(trace: Trace, heads: &[PathBuf], filter: &Filter, is_followed: bool) -> Self {
+    pub fn new(trace: Trace, heads: &[PathBuf], wanted: &dyn Select, is_followed: bool) -> Self {
         Self {
-            filter: absolute(filter, &trace),
+            wanted: wanted.absolute(&trace),
             growing: Growing::new(trace, heads),
             is_followed,
             patience: Patience::default(),
@@ -93,7 +92,7 @@ impl Rows {
 
     /// Follows files that are added later.
     pub fn nothing() -> Self {
-        Self::new(Trace::empty(), &[], &Filter::default(), true)
+        Self::new(Trace::empty(), &[], &Everything, true)
     }
 
     /// Adds a file that may grow, unless it is there. Any session may name it, so it must be a regular file.
@@ -113,8 +112,8 @@ impl Rows {
     }
 
     /// Numbers the events that another filter selects, from the beginning.
-    pub fn set_filter(&mut self, filter: &Filter) {
-        self.filter = absolute(filter, &self.growing.trace);
+    pub fn set_filter(&mut self, wanted: &dyn Select) {
+        self.wanted = wanted.absolute(&self.growing.trace);
         (self.count, self.last_ns, self.is_drained) = (0, None, false);
         (self.marks, self.progress) = (Marks::default(), Progress::default());
         self.resumed = None;
@@ -181,7 +180,7 @@ impl Rows {
         let mut begin = self.has_news.then(|| self.marks.make(self.count, &progress));
         let trace = &self.growing.trace;
         let mut events =
-            Events::resume(trace, selection(&self.filter, trace), progress, bound_ns).pause_after(BLOCKS);
+            Events::resume(trace, self.wanted.selection(trace), progress, bound_ns).pause_after(BLOCKS);
         let end = loop {
             let Some(event) = events.next() else {
                 break match (events.is_paused(), bound_ns) {
@@ -237,7 +236,7 @@ impl Rows {
                 Some(resumed) => (resumed.next, resumed.progress),
                 None => (before.first, before.progress()),
             };
-            let selection = selection(&self.filter, trace);
+            let selection = self.wanted.selection(trace);
             let mut events = Events::within(trace, selection, progress, i64::MAX, Some(&limits));
             let mut is_enough = false;
             while at < end && !is_enough {
@@ -270,8 +269,4 @@ struct Resumed {
     end: u64,
     /// How to go on.
     progress: Progress,
-}
-
-fn selection(filter: &Filter, trace: &Trace) -> Option<Selection> {
-    (!filter.is_empty()).then(|| Selection::new(filter, trace))
 }
