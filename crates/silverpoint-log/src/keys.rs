@@ -1,6 +1,7 @@
 //! Key-values of a record, with their types.
 
 use std::error::Error;
+use std::fmt;
 
 use log::Record;
 use log::kv::{self, Key, Value, VisitSource, VisitValue};
@@ -227,4 +228,15 @@ pub(crate) fn record(located: Option<&Located>, place: &Place<'_>, wanted: Wante
             let _ = whole.give(place.level, site, None, wanted);
         }
     }
+}
+
+/// Writes ` KEY=VALUE` for each pair of a record.
+pub(crate) fn write(record: &Record<'_>, text: &mut dyn fmt::Write) -> fmt::Result {
+    struct Pairs<'t>(&'t mut dyn fmt::Write);
+    impl<'kvs> VisitSource<'kvs> for Pairs<'_> {
+        fn visit_pair(&mut self, key: Key<'kvs>, value: Value<'kvs>) -> Result<(), kv::Error> {
+            Ok(write!(self.0, " {key}={value}")?)
+        }
+    }
+    record.key_values().visit(&mut Pairs(text)).map_err(|_| fmt::Error)
 }

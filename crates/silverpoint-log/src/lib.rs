@@ -14,6 +14,9 @@
 //! **LTTng.** Records are events of LTTng, too, if the program is asked to feed it (`SILVERPOINT_PROBES=lttng`).
 //! Then `log::max_level()` is `Trace`, and directives decide for the ring alone.
 //!
+//! **USDT.** With the feature `usdt` of the crate `silverpoint`, records are hits of the probe `silverpoint:message`
+//! while a tracer is attached. Then `log::max_level()` is `Trace`, too.
+//!
 //! A record allocates nothing, but for the first of each place and set of keys. The facade formats the text: it is one argument, `{}`. Texts and values are formatted once each.
 //!
 //! **Targets and keys that are made while the program runs** have sites of their own, within limits. These
@@ -54,9 +57,10 @@ pub fn try_init() -> Result<(), SetLoggerError> {
     Ok(())
 }
 
-/// The most verbose level that anything may be on at. LTTng has levels of its own: it gets all.
+/// The most verbose level that anything may be on at. LTTng has levels of its own: it gets all. So does a USDT tracer,
+/// whose coming nobody reports.
 fn follow() {
-    if dynamic::feeds_tracer() {
+    if dynamic::HAS_USDT || dynamic::feeds_tracer() {
         return log::set_max_level(LevelFilter::Trace);
     }
     log::set_max_level(match dynamic::most_verbose() {
@@ -84,7 +88,7 @@ impl Log for Logger {
     /// files and lines are not known to this question.
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         let place = Place { level: level_of(metadata.level()), line: 0, target: metadata.target(), file: "" };
-        !place.wanted().by_nobody()
+        dynamic::is_usdt_attached() || !place.wanted().by_nobody()
     }
 
     fn log(&self, record: &Record<'_>) {
@@ -94,6 +98,9 @@ impl Log for Logger {
             target: record.target(),
             file: record.file().unwrap_or(""),
         };
+        if dynamic::is_usdt_attached() {
+            hit_usdt(&place, record);
+        }
         let located = dynamic::located(&place);
         let wanted = located.map_or_else(|| place.wanted(), Located::wanted);
         if wanted.by_nobody() {
@@ -121,6 +128,18 @@ impl Log for Logger {
 
     /// Nothing waits here: a record is safe when it is made. (Sinks of a logger in the process are flushed by it.)
     fn flush(&self) {}
+}
+
+/// The record as the USDT probe `silverpoint:message`: its text, then ` KEY=VALUE` for each pair.
+#[cold]
+#[inline(never)]
+fn hit_usdt(place: &Place<'_>, record: &Record<'_>) {
+    dynamic::hit_usdt_message(place, &|text| {
+        text.write_fmt(*record.args())?;
+        #[cfg(feature = "kv")]
+        keys::write(record, text)?;
+        Ok(())
+    });
 }
 
 /// A text that LTTng may want, with the ring or alone.

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use silverpoint::dynamic::{self, Arguments, Marks, Published, Registered, Shapes, Wanted};
-use tracing_core::{Level, LevelFilter, Metadata};
+use tracing_core::{Interest, Level, LevelFilter, Metadata};
 
 use crate::fields::{Description, Plan, name_of};
 use crate::open::What;
@@ -490,9 +490,29 @@ pub(crate) fn would_record(meta: &Metadata<'_>) -> bool {
     dynamic::feeds_tracer() || with_question(meta, dynamic::would_record)
 }
 
+/// What `tracing` is to do at the callsite. In a program with USDT probes it asks at each event ([`would_record_now`]):
+/// nobody reports that a tracer comes.
+pub(crate) fn interest(meta: &Metadata<'_>) -> Interest {
+    match would_record(meta) {
+        true => Interest::always(),
+        false if dynamic::HAS_USDT && meta.is_event() => Interest::sometimes(),
+        false => Interest::never(),
+    }
+}
+
+/// As [`would_record`]: of a callsite that is known, one load.
+pub(crate) fn would_record_now(meta: &Metadata<'_>) -> bool {
+    // (What has the address of a callsite's metadata is that: it lives as long as the program.)
+    let is = |callsite: &&Callsite| std::ptr::addr_eq(callsite.meta, meta);
+    match TABLE[place_of(meta)].get().filter(is) {
+        Some(callsite) if dynamic::HAS_USDT => !callsite.wanted().by_nobody(),
+        _ => would_record(meta),
+    }
+}
+
 /// The most verbose level that any callsite may be on at, by the directives as they are now. What is more verbose costs `tracing` one comparison.
 pub(crate) fn most_verbose() -> LevelFilter {
-    if dynamic::feeds_tracer() {
+    if dynamic::HAS_USDT || dynamic::feeds_tracer() {
         return LevelFilter::TRACE;
     }
     match dynamic::most_verbose() {
@@ -551,7 +571,7 @@ pub(crate) fn find(meta: &'static Metadata<'static>) -> Option<&'static Callsite
 }
 
 #[inline(always)]
-fn place_of(meta: &'static Metadata<'static>) -> usize {
+fn place_of(meta: &Metadata<'_>) -> usize {
     let address = std::ptr::from_ref(meta).addr() as u64;
     (address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - PLACES.trailing_zeros())) as usize
 }

@@ -2,13 +2,14 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use silverpoint::dynamic;
 use tracing_core::span::{Attributes, Id, Record};
 use tracing_core::{Dispatch, Event, Interest, LevelFilter, Metadata, Subscriber};
 use tracing_subscriber::filter::Filtered;
 use tracing_subscriber::layer::{Context, Filter as LayerFilter, Layer as _};
 use tracing_subscriber::registry::LookupSpan;
 
-use crate::{callsite, links, log_events, owned, spans, watch};
+use crate::{callsite, links, log_events, owned, spans, usdt, watch};
 
 /// A layer that records what the directives switch on, and leaves other layers alone.
 ///
@@ -60,7 +61,7 @@ pub struct Filter;
 
 impl<S> LayerFilter<S> for Filter {
     fn enabled(&self, meta: &Metadata<'_>, _: &Context<'_, S>) -> bool {
-        log_events::would_record(meta)
+        usdt::wants(meta) || log_events::would_record(meta)
     }
 
     fn callsite_enabled(&self, meta: &'static Metadata<'static>) -> Interest {
@@ -68,7 +69,7 @@ impl<S> LayerFilter<S> for Filter {
             return Interest::sometimes();
         }
         let _ = callsite::of(meta);
-        if callsite::would_record(meta) { Interest::always() } else { Interest::never() }
+        callsite::interest(meta)
     }
 
     /// Asked again whenever the directives change.
@@ -135,6 +136,9 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         if log_events::is_bridge(event.metadata()) {
             return log_events::record(event, |_| true);
+        }
+        if dynamic::is_usdt_attached() {
+            usdt::event(event);
         }
         if event.is_contextual() {
             return spans::event(event);

@@ -16,13 +16,16 @@
 //!
 //! ```text
 //!  Subscriber, Layer ─▶ spans: their life · open: in each thread · slots: where they live ─▶ fields: into the record
-//!                    ─▶ traced: what LTTng may want
+//!                    ─▶ traced: what LTTng may want · usdt: what bpftrace and perf get
 //!                    ─▶ callsite: state byte and sites by shape · log_events: what comes from the log crate
 //! ```
 //!
 //! **LTTng.** Events and spans are events of LTTng, too, if the program is asked to feed it
 //! (`SILVERPOINT_PROBES=lttng`, `silverpoint ctl --probe`). Then every callsite is of interest to `tracing`, and
 //! directives decide for the ring alone.
+//!
+//! **USDT.** With the feature `usdt` of the crate `silverpoint`, events are hits of the probe `silverpoint:message`
+//! while a tracer is attached. Every callsite of an event then asks at each execution whether it is wanted.
 //!
 //! **Cost.** An event allocates nothing and takes no lock; each of its fields is read once, and copied into
 //! the ring. The first event of a callsite, and of each other combination of fields and types, registers a
@@ -60,6 +63,7 @@ mod spans;
 mod subscriber;
 mod thread;
 mod traced;
+mod usdt;
 #[cfg(all(tracing_unstable, feature = "valuable"))]
 mod values;
 mod watch;

@@ -6,7 +6,7 @@ use silverpoint::dynamic::{self, Arguments, Located, Place};
 use tracing_core::field::{Field, FieldSet, Visit};
 use tracing_core::{Event, Kind, Metadata};
 
-use crate::callsite;
+use crate::{callsite, usdt};
 
 /// Whether metadata stands for all records of `log`.
 #[inline(always)]
@@ -24,7 +24,7 @@ pub(crate) fn would_record(meta: &Metadata<'_>) -> bool {
     if meta.name() == "log record" && meta.file().is_none() {
         return *meta.level() <= callsite::most_verbose();
     }
-    callsite::would_record(meta)
+    callsite::would_record_now(meta)
 }
 
 /// Texts longer than this are cut: names of modules and files.
@@ -113,6 +113,9 @@ pub(crate) fn record(event: &Event<'_>, admits: impl Fn(&Metadata<'_>) -> bool) 
         FieldSet::new(&[], meta.callsite()),
         Kind::EVENT,
     );
+    if dynamic::is_usdt_attached() && admits(&own) {
+        usdt::event_at(&place, event);
+    }
     let located = dynamic::located(&place);
     let wanted = located.map_or_else(|| place.wanted(), Located::wanted);
     if wanted.by_nobody() || !admits(&own) {

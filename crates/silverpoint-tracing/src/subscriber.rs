@@ -1,9 +1,10 @@
 //! The fast way: nothing between `tracing` and the ring.
 
+use silverpoint::dynamic;
 use tracing_core::span::{Attributes, Current, Id, Record};
 use tracing_core::{Dispatch, Event, Interest, LevelFilter, Metadata};
 
-use crate::{callsite, links, log_events, open, spans, watch};
+use crate::{callsite, links, log_events, open, spans, usdt, watch};
 
 /// Records what the program's directives switch on (`SILVERPOINT_FILTER`, `silverpoint run --filter`,
 /// `silverpoint ctl`, a logger in the process), and nothing else. A callsite that is off costs only what it
@@ -67,12 +68,12 @@ impl tracing_core::Subscriber for Subscriber {
         }
         // Known from here on, so that `ctl` can switch it.
         let _ = callsite::of(meta);
-        if self.admits(meta) && callsite::would_record(meta) { Interest::always() } else { Interest::never() }
+        if self.admits(meta) { callsite::interest(meta) } else { Interest::never() }
     }
 
     fn enabled(&self, meta: &Metadata<'_>) -> bool {
         // May be asked of metadata that lives for a moment (of events that come from `log`).
-        self.admits(meta) && log_events::would_record(meta)
+        self.admits(meta) && (usdt::wants(meta) || log_events::would_record(meta))
     }
 
     /// Asked again whenever the directives change.
@@ -102,6 +103,9 @@ impl tracing_core::Subscriber for Subscriber {
     fn event(&self, event: &Event<'_>) {
         if log_events::is_bridge(event.metadata()) {
             return log_events::record(event, |meta| self.admits(meta));
+        }
+        if dynamic::is_usdt_attached() {
+            usdt::event(event);
         }
         if event.is_contextual() {
             spans::event(event);

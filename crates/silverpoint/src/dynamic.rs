@@ -70,6 +70,30 @@ pub fn is_on(site: &Registered) -> bool {
     site.state.load(Ordering::Relaxed) & 1 != 0
 }
 
+/// Whether the program is built with USDT probes (feature `usdt`). Then a tracer may attach at any time, which nobody
+/// reports: who caches what is off must ask [`is_usdt_attached`] at each message.
+pub const HAS_USDT: bool = cfg!(feature = "usdt");
+
+/// Whether a tracer is attached to any USDT probe of the program. One load; always false without the feature `usdt`.
+#[inline(always)]
+pub fn is_usdt_attached() -> bool {
+    #[cfg(feature = "usdt")]
+    let is_attached = crate::usdt::is_attached();
+    #[cfg(not(feature = "usdt"))]
+    let is_attached = false;
+    is_attached
+}
+
+/// Hits the USDT probe `silverpoint:message` (spec/usdt.md): for messages whose places have no probe of their own.
+/// `write` makes the text; what it fails to write is left out. Does nothing without the feature `usdt`.
+#[inline]
+pub fn hit_usdt_message(place: &Place<'_>, write: &dyn Fn(&mut dyn fmt::Write) -> fmt::Result) {
+    #[cfg(feature = "usdt")]
+    crate::usdt::hit_message(place.level, place.target, (place.file, place.line), write);
+    #[cfg(not(feature = "usdt"))]
+    let _ = (place, write);
+}
+
 /// What became of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recorded {

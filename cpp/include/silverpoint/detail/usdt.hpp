@@ -9,6 +9,8 @@
 
 #include "../c/usdt.h"
 #include "front.hpp"
+#include "percent.hpp"
+#include "spans.hpp"
 #include "unit.hpp"
 #include "usdt_name.hpp"
 

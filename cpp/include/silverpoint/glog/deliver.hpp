@@ -3,9 +3,16 @@
 
 #include <syslog.h>
 
+#include "../detail/usdt_message.hpp"
 #include "last_words.hpp"
 
 namespace google::glog_internal_namespace_ {
+
+inline silverpoint::Level level_of(LogSeverity severity) {
+    constexpr silverpoint::Level kLevels[] = {silverpoint::Level::kInfo, silverpoint::Level::kWarn,
+                                              silverpoint::Level::kError, silverpoint::Level::kFatal};
+    return kLevels[severity];
+}
 
 // Other receivers of a message.
 struct Extra {
@@ -102,6 +109,9 @@ void deliver(Message message, const Record& record) {
     if (line.empty() || line.back() != '\n' || line.size() == prefix) line += '\n';
     const std::string_view text = std::string_view(line).substr(prefix, line.size() - prefix - 1);
 
+    if (extra.to_log && sp::usdt_wants_messages()) [[unlikely]]
+        sp::usdt_message(level_of(message.severity), kCategory, text, message.file,
+                         message.line < 0 ? 0 : static_cast<std::uint32_t>(message.line));
     bool is_counted_later = false;
     if (extra.list != nullptr) {
         extra.list->emplace_back(text);

@@ -65,8 +65,8 @@ class Line {
         const unsigned look = look_now();
         if (state.how.load(std::memory_order_acquire) == (kInitialized | kAsync | look << kLookAt) &&
             severity < FLAGS_stderrthreshold && !FLAGS_logtostderr && !FLAGS_alsologtostderr &&
-            !FLAGS_logtostdout && FLAGS_log_backtrace_at.empty() && place->site.is_on(function, kCategory))
-            [[likely]]
+            !FLAGS_logtostdout && FLAGS_log_backtrace_at.empty() && place->site.is_on(function, kCategory) &&
+            !sp::usdt_wants_statements()) [[likely]]
             way_ = Way::kRecord;
     }
     Line(const Line&) = delete;

@@ -37,10 +37,8 @@ inline Place& place_of(const char* file, int line, LogSeverity severity) {
     const std::lock_guard guard(lock);
     Place*& place = known[key];
     if (place == nullptr) {
-        constexpr silverpoint::Level kLevels[] = {silverpoint::Level::kInfo, silverpoint::Level::kWarn,
-                                                  silverpoint::Level::kError, silverpoint::Level::kFatal};
         const std::string& name = *new std::string(file);
-        place = new Place(kLevels[severity], name.c_str(), static_cast<std::uint32_t>(line));
+        place = new Place(level_of(severity), name.c_str(), static_cast<std::uint32_t>(line));
     }
     return *place;
 }

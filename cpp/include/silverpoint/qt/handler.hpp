@@ -25,6 +25,7 @@
 #include <mutex>
 #include <utility>
 
+#include "../detail/usdt_message.hpp"
 #include "look.hpp"
 
 namespace silverpoint {
@@ -152,6 +153,14 @@ SP_DETAIL_COLD void record_qt_text(Site& site, Kind kind, QStringView text) {
     if (head != 0) record_completed(head, site, WrittenText{Utf16::of(text)});
 }
 
+// The USDT probe of a message; only where usdt_wants_messages().
+SP_DETAIL_COLD void trace_qt_message(QtMsgType type, const char* category, const QString& text,
+                                     const char* file, std::uint32_t line) {
+    const QByteArray bytes = text.toUtf8();
+    usdt_message(level_of_qt(type), category, {bytes.constData(), static_cast<std::size_t>(bytes.size())},
+                 file, line);
+}
+
 // What happens to a message when the first of our handlers gets it.
 struct QtFate {
     bool goes_on = true;
@@ -163,6 +172,9 @@ SP_DETAIL_COLD QtFate take_qt_message(QtMsgType type, const QMessageLogContext& 
     QtSource* source = qt_source_of(type, context);
     const bool is_captured = source->is_captured.load(std::memory_order_relaxed);
     const bool records_all = qt_sources.records_all.load(std::memory_order_relaxed);
+    if ((is_captured || records_all) && usdt_wants_messages()) [[unlikely]]
+        trace_qt_message(source->is_fatal.load(std::memory_order_relaxed) ? QtFatalMsg : type,
+                         source->category, text, source->site.file, source->site.line);
     if ((is_captured || records_all) && source->site.is_wanted(source->function, source->category))
         record_qt_text(source->site, Kind::kLog, text);
     if (is_captured) {

@@ -16,7 +16,8 @@ struct QtHead {
     const char* function = nullptr;
     const char* category = nullptr;
     // Recorded at its place; its text recorded by a source of another category; its text given to Qt.
-    static constexpr unsigned kRecords = 1, kOfAnother = 2, kGoesToQt = 4;
+    // So is it to the USDT probe of messages.
+    static constexpr unsigned kRecords = 1, kOfAnother = 2, kGoesToQt = 4, kToTracer = 8;
     unsigned fate = 0;
 
     // `named` null: no category was given.
@@ -25,10 +26,11 @@ struct QtHead {
         if (category != nullptr && !category->isEnabled(place.type)) return {};
         const char* name = category == nullptr ? "default" : category->categoryName();
         if (name != place.category_literal.load(std::memory_order_relaxed)) [[unlikely]]
-            return of_otherwise(place, function, name);
-        return of_its_own(place, function, name);
+            return of_otherwise(place, function, name, usdt_wants_statements());
+        return of_its_own(place, function, name, usdt_wants_statements());
     }
-    SP_DETAIL_HOT static QtHead of_its_own(QtPlace& place, const char* function, const char* name) {
+    SP_DETAIL_HOT static QtHead of_its_own(QtPlace& place, const char* function, const char* name,
+                                           bool is_traced) {
         Site& site = place.site.site;
         const std::uint8_t state = site.state_byte();
         const bool records =
@@ -36,12 +38,14 @@ struct QtHead {
             (state != 0 &&
              site.is_wanted_otherwise(state, function, place.category.load(std::memory_order_acquire)));
         const bool goes = qt::echo_flag().load(std::memory_order_relaxed) || is_fatal_in_qt(place.type);
-        if (!records && !goes) return {};
-        return {&place, function, name, (records ? kRecords : 0) | (goes ? kGoesToQt : 0)};
+        if (!records && !goes && !is_traced) return {};
+        return {&place, function, name,
+                (records ? kRecords : 0) | (goes ? kGoesToQt : 0) | (is_traced ? kToTracer : 0)};
     }
-    SP_DETAIL_COLD static QtHead of_otherwise(QtPlace& place, const char* function, const char* name) {
-        return is_category_of(place, name) ? of_its_own(place, function, name)
-                                           : of_another(place, function, name);
+    SP_DETAIL_COLD static QtHead of_otherwise(QtPlace& place, const char* function, const char* name,
+                                              bool is_traced) {
+        return is_category_of(place, name) ? of_its_own(place, function, name, is_traced)
+                                           : of_another(place, function, name, is_traced);
     }
     // The first category stays the site's: it is copied, since it may not live so long.
     SP_DETAIL_COLD static bool is_category_of(QtPlace& place, const char* name) {
@@ -58,12 +62,14 @@ struct QtHead {
         return std::strcmp(known, name) == 0;
     }
     // A message with another category than the first of its place: a text from a source of its own.
-    SP_DETAIL_COLD static QtHead of_another(QtPlace& place, const char* function, const char* name) {
+    SP_DETAIL_COLD static QtHead of_another(QtPlace& place, const char* function, const char* name,
+                                            bool is_traced) {
         QtSource& source = source_of_another(place, function, name);
         const bool records = source.site.is_wanted(source.function, source.category);
         const bool goes = qt::echo_flag().load(std::memory_order_relaxed) || is_fatal_in_qt(place.type);
-        if (!records && !goes) return {};
-        return {&place, function, name, (records ? kOfAnother : 0) | (goes ? kGoesToQt : 0)};
+        if (!records && !goes && !is_traced) return {};
+        return {&place, function, name,
+                (records ? kOfAnother : 0) | (goes ? kGoesToQt : 0) | (is_traced ? kToTracer : 0)};
     }
     static QtSource& source_of_another(QtPlace& place, const char* function, const char* name) {
         const Site& site = place.site.site;
@@ -78,6 +84,8 @@ struct QtHead {
     }
     // Further receivers of the text, besides the record of its place.
     SP_DETAIL_COLD void deliver(const QString& text) const {
+        if ((fate & kToTracer) != 0 && usdt_wants_messages())
+            trace_qt_message(place->type, category, text, place->site.site.file, place->site.site.line);
         if ((fate & kOfAnother) != 0)
             record_qt_text(source_of_another(*place, function, category).site, Kind::kLog, text);
         if ((fate & kGoesToQt) == 0) return;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use silverpoint_tests::skipped;
 
@@ -287,6 +288,77 @@ const OF_C: [&str; 15] = [
     "net_shop:scope_entry +",
     "net_shop:within +",
 ];
+
+const MESSAGE: &str = "silverpoint:message 1 8 8 8 8 4 8 8+";
+
+/// What a tracer gets of `silverpoint:message`, a line each.
+fn messages(scratch: &Scratch, command: &str) -> Option<Vec<String>> {
+    let script = "usdt:./shop:silverpoint:message {\n\
+        printf(\"%d %s '%s' %d %s\\n\", arg0, str(arg1, arg2), str(arg3, arg4), arg4, arg5 > 0 ? \"placed\" : \"-\");\n}\n";
+    std::fs::write(scratch.path("read.bt"), script).unwrap();
+    let out = traced(scratch, &format!("bpftrace read.bt -c '{command}'"))?;
+    Some(out.lines().filter(|line| line.ends_with(" placed")).map(str::to_owned).collect())
+}
+
+/// Statements of Qt and what comes through its handler; one file of the program is compiled without probes.
+#[test]
+fn messages_of_qt_are_one_probe() {
+    let scratch = Scratch::new();
+    let found = Command::new("pkg-config").args(["--cflags", "--libs", "Qt6Core"]).output();
+    let Some(flags) = found.ok().filter(|found| found.status.success()) else {
+        return skipped!("Qt 6 is not installed (Debian: qt6-base-dev)");
+    };
+    let flags = String::from_utf8(flags.stdout).unwrap().replace("-I/", "-isystem/");
+    let flags: Vec<&str> = flags.split_whitespace().collect();
+    let headers: Vec<&str> = flags.iter().copied().filter(|flag| !flag.starts_with("-l")).collect();
+    let options = ["-std=c++20", "-O2", "-fPIC", "-pthread"];
+    let (silent, qt) = (source("qt_silent.cpp"), source("qt.cpp"));
+    let silent = [&options[..], &["-c", &silent, "-o", "silent.o"], &headers].concat();
+    let program = [&options[..], &[&qt, "silent.o", "-o", "shop"], &flags].concat();
+    for compiler in ["g++", "clang++-16"] {
+        if !is_installed(compiler) {
+            skipped!("{compiler} is not installed");
+            continue;
+        }
+        compile(&scratch, compiler, &silent);
+        compile(&scratch, compiler, &program);
+        assert_eq!(probes(&scratch, "shop"), BTreeSet::from([MESSAGE.to_owned()]));
+        let Some(read) = messages(&scratch, "./shop 2") else { return };
+        let mut expected = Vec::new();
+        for i in 0..2 {
+            let texts = [
+                (1, "shop", format!("point QPoint({i},{}) \"\u{fc}\"", -i)),
+                (3, "default", format!("{i} of nine")),
+                (4, "elsewhere", format!("from elsewhere {i}")),
+                // It ends with the variable.
+                (2, "default", format!("held {i}")),
+            ];
+            expected.extend(
+                texts.map(|(level, category, text)| {
+                    format!("{level} {category} '{text}' {} placed", text.len())
+                }),
+            );
+        }
+        assert_eq!(read, expected);
+    }
+}
+
+#[test]
+fn messages_of_glog_are_one_probe() {
+    let scratch = Scratch::new();
+    compile(&scratch, "g++", &["-std=c++20", "-O2", &source("glog.cpp"), "-o", "shop", "-pthread"]);
+    assert_eq!(probes(&scratch, "shop"), BTreeSet::from([MESSAGE.to_owned()]));
+    let Some(read) = messages(&scratch, "./shop 2") else { return };
+    let mut expected = Vec::new();
+    for i in 0..2 {
+        for (level, text) in
+            [(2, format!("order {i} of Ada")), (3, format!("object {i}")), (4, format!("both {i}"))]
+        {
+            expected.push(format!("{level} glog '{text}' {} placed", text.len()));
+        }
+    }
+    assert_eq!(read, expected);
+}
 
 /// The page of the guide: its program, and what the tools then show.
 #[test]

@@ -12,13 +12,29 @@ use crate::usdt::{probes, source, traced, without_a_tracer_no_argument_is_evalua
 /// Compiles `usdt/shop.rs` as a crate of its own, with or without the feature; `more` are words for cargo.
 fn built(scratch: &Scratch, features: &str, more: &[&str]) -> PathBuf {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let silverpoint = format!(
+        "silverpoint = {{ path = {:?}, features = [{features}] }}",
+        own.with_file_name("silverpoint")
+    );
     let name = if features.is_empty() { "no-usdt" } else { "usdt" };
-    let target = Path::new(env!("CARGO_BIN_EXE_silverpoint")).ancestors().nth(2).unwrap().join(name);
+    built_of(scratch, name, "shop", &[silverpoint], more)
+}
+
+/// Compiles a source of `usdt` as a crate of its own, in a folder of this name.
+fn built_of(
+    scratch: &Scratch,
+    folder: &str,
+    program: &str,
+    dependencies: &[String],
+    more: &[&str],
+) -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let target = Path::new(env!("CARGO_BIN_EXE_silverpoint")).ancestors().nth(2).unwrap().join(folder);
     let manifest = format!(
         "[package]\nname = \"shop\"\nedition = \"2024\"\n[workspace]\n[[bin]]\nname = \"shop\"\npath = {:?}\n\
-         [dependencies]\nsilverpoint = {{ path = {:?}, features = [{features}] }}\n",
-        source("shop.rs"),
-        own.with_file_name("silverpoint"),
+         [dependencies]\n{}\n",
+        source(&format!("{program}.rs")),
+        dependencies.join("\n"),
     );
     std::fs::create_dir_all(&target).unwrap();
     std::fs::write(target.join("Cargo.toml"), manifest).unwrap();
@@ -220,4 +236,56 @@ fn perf_reads_the_values(scratch: &Scratch) {
     assert_eq!(out.matches(" sdt_net_shop:numbers_small: ").count(), 40, "{out}");
     // (Not all versions of perf show signs.)
     assert!(out.contains(" arg2=239 ") && out.contains(" arg4=60039 arg5=0 arg6=120"), "{out}");
+}
+
+/// The callsites of `tracing` and `log` have no probes of their own: one stands for all of their messages.
+#[test]
+fn messages_of_facades_are_one_probe() {
+    let scratch = Scratch::new();
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let of = |name: &str, more: &str| format!("{name} = {{ path = {:?}{more} }}", own.with_file_name(name));
+    let dependencies = [
+        of("silverpoint", ", features = [\"usdt\"]"),
+        of("silverpoint-log", ""),
+        of("silverpoint-tracing", ""),
+        "log = \"0.4\"".to_owned(),
+        "tracing = \"0.1\"".to_owned(),
+        "tracing-subscriber = { version = \"0.3\", default-features = false, features = [\"registry\", \"std\"] }"
+            .to_owned(),
+    ];
+    let target = built_of(&scratch, "usdt-facades", "facades", &dependencies, &[]);
+    std::fs::copy(target.join("debug/shop"), scratch.path("shop")).unwrap();
+    let all = BTreeSet::from(["silverpoint:message 1 8 8 8 8 4 8 8+".to_owned()]);
+    assert_eq!(probes(&scratch, "shop"), all);
+    without_a_tracer_no_argument_is_evaluated(&scratch);
+    let ended = end(&mut scratch.command("./shop", ["3", "layer"]));
+    // With layers `tracing` evaluates fields before it asks their filters. Texts are not formatted.
+    assert_eq!((ended.code(), &*ended.out), (Some(0), "3 evaluated\n"), "{}", ended.err);
+
+    let script = "usdt:./shop:silverpoint:message {\n\
+        printf(\"%d %s %d '%s' line %d\\n\", arg0, str(arg1, arg2), arg4, str(arg3, arg4), arg5 > 0);\n}\n";
+    std::fs::write(scratch.path("read.bt"), script).unwrap();
+    for way in ["", " layer"] {
+        let Some(out) = traced(&scratch, &format!("bpftrace read.bt -c './shop 3{way}'")) else { return };
+        let mut read = out.lines().filter(|line| line.ends_with(" line 1"));
+        for i in 0..3 {
+            let long = "\u{fc}".repeat(600);
+            for (level, target, text) in [
+                (1, "shop", format!("order shown {i} i={i} of=\"a \\\"b\\\"\"")),
+                (4, "shop::named", format!("number={i}")),
+                (0, "net", format!("slow shown {i} user={i} peer=10.0.0.1")),
+                (3, "long", long[..1024].to_owned()),
+            ] {
+                // bpftrace cuts texts by itself.
+                let line = read.next().unwrap_or_else(|| panic!("{out}"));
+                let begin = format!("{level} {target} {} '", text.len());
+                let rest = line.strip_prefix(&*begin).unwrap_or_else(|| panic!("{line}: not {begin}"));
+                let kept = rest.strip_suffix("' line 1").unwrap().trim_end_matches('\u{fffd}');
+                assert!(text.starts_with(kept) && kept.len() >= text.len().min(60), "{line}: not {text}");
+            }
+        }
+        assert_eq!(read.next(), None, "{out}");
+        // Nothing is recorded, so each is evaluated once.
+        assert!(out.contains("9 evaluated"), "{out}");
+    }
 }

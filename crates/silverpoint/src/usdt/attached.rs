@@ -23,10 +23,15 @@ unsafe extern "C" {
     static silverpoint_usdt_semaphore: AtomicU16;
 }
 
+/// Whether a tracer is attached now. One load.
+#[inline(always)]
+pub(crate) fn is_attached() -> bool {
+    // SAFETY: defined above, and never unmapped before the code that reads it.
+    unsafe { silverpoint_usdt_semaphore.load(Ordering::Relaxed) != 0 }
+}
+
 /// The state of a site, with the mark while a tracer is attached.
 #[inline(always)]
 pub(crate) fn marked(state: u8) -> u8 {
-    // SAFETY: defined above, and never unmapped before the code that reads it.
-    let attached = unsafe { silverpoint_usdt_semaphore.load(Ordering::Relaxed) };
-    if attached != 0 { state | ATTACHED } else { state }
+    if is_attached() { state | ATTACHED } else { state }
 }

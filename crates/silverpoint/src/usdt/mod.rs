@@ -9,6 +9,7 @@
 compile_error!("silverpoint: the feature `usdt` needs Linux on x86-64 or AArch64");
 
 mod attached;
+mod message;
 mod name;
 mod numbers;
 
@@ -22,7 +23,8 @@ use crate::level::AtLevel;
 use crate::probed::{self, Written};
 use crate::scratch::{Scratch, Unfinished};
 use crate::site::{Meta, Site};
-pub(crate) use attached::{ATTACHED, marked};
+pub(crate) use attached::{ATTACHED, is_attached, marked};
+pub(crate) use message::hit_message;
 use name::Names;
 use numbers::{MOST, Numbers, Signature};
 

@@ -41,6 +41,14 @@ impl Names {
         }
         Self { provider: provider.words(), name: name.with(suffix.as_bytes()).words() }
     }
+
+    /// Of a probe that stands for many places.
+    pub(super) const fn given(of_provider: &str, of_name: &str) -> Self {
+        let (mut provider, mut name) = (Identifier::<32>::EMPTY, Identifier::<56>::EMPTY);
+        provider.put(of_provider.as_bytes());
+        name.put(of_name.as_bytes());
+        Self { provider: provider.words(), name: name.words() }
+    }
 }
 
 const fn base_name(path: &[u8]) -> &[u8] {
