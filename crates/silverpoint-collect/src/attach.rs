@@ -73,7 +73,7 @@ pub(crate) fn give_back(session: &Session, is_stored: bool) -> Result<(), Observ
     if is_stored {
         observed.clear_intent()?;
     }
-    for slice in &session.slices {
+    for slice in session.rings.slices() {
         observed.wake(*slice)?;
     }
     observed.unlock_collector()

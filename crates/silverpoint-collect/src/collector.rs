@@ -266,7 +266,8 @@ impl Collector {
             sessions: self.sessions.len(),
             is_failing: self.failing.is_some(),
             has_lost,
-            is_settled: !total.is_unsettled && self.sessions.iter().all(|session| session.sweep.next == 0),
+            is_settled: !total.is_unsettled
+                && self.sessions.iter().all(|session| session.rings.sweep.next == 0),
         }
     }
 
@@ -285,7 +286,7 @@ impl Collector {
 
     /// Lets go of a session whose descriptors the program has closed. The next look finds it again.
     fn retake(&mut self, session: Session) {
-        self.watermarks.insert(session.observed.header().session_id, session.watermark);
+        self.watermarks.insert(session.observed.header().session_id, session.declared.watermark);
         self.watched[session.root].look_anew();
         self.lost.insert((session.root, session.name()));
     }
@@ -294,7 +295,7 @@ impl Collector {
     /// everything that exists now is stored when a pass finds nothing, and is settled.
     pub fn begin_anew(&mut self) {
         for session in &mut self.sessions {
-            (session.sweep.next, session.is_idle) = (0, false);
+            (session.rings.sweep.next, session.is_idle) = (0, false);
             // All that was read is stored between passes.
             session.rings.iter_mut().for_each(|ring| ring.is_ahead = false);
         }
@@ -494,10 +495,10 @@ impl Collector {
         });
         let mut session = Session::new(observed, root, number, self.sink.trace.encoding())?;
         // It stays known: what follows may fail, and the session is then taken another time.
-        session.watermark = self.watermarks.get(&id).copied().unwrap_or(0);
+        session.declared.watermark = self.watermarks.get(&id).copied().unwrap_or(0);
         session.keep = self.backtrace.map(Keep::new);
-        if session.keep.is_some() && before.collector_pid != 0 {
-            session.stored_before = Some(self.positions.get(&id).cloned().unwrap_or_default());
+        if let Some(keep) = session.keep.as_mut().filter(|_| before.collector_pid != 0) {
+            keep.stored_before = Some(self.positions.get(&id).cloned().unwrap_or_default());
         }
         session.is_sleeping = false;
         session.prepared.is_eager = self.is_eager;
@@ -627,7 +628,7 @@ impl Collector {
     /// What a session holds when the collector leaves.
     fn drain_last(&mut self, session: &mut Session) -> Result<(), PassError> {
         // From the first ring on, even if a sweep was under way.
-        (session.sweep.next, session.sweep.all_wanted, session.is_idle) = (0, true, false);
+        (session.rings.sweep.next, session.rings.sweep.all_wanted, session.is_idle) = (0, true, false);
         session.write_kept_back();
         let mut whole = 0;
         for _ in 0..LAST_ROUNDS {
@@ -637,7 +638,7 @@ impl Collector {
             }
             let looked = drain::drain(session, &mut self.sink)?;
             // All rings had their turn: what a program records on and on has no end.
-            let is_whole = !looked.is_unsettled && session.sweep.next == 0;
+            let is_whole = !looked.is_unsettled && session.rings.sweep.next == 0;
             whole += u32::from(is_whole);
             if is_whole && (looked.bytes == 0 || whole >= LAST_WHOLE) {
                 break;

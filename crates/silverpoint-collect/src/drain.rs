@@ -47,16 +47,16 @@ pub(crate) fn drain(session: &mut Session, sink: &mut Sink) -> Result<Looked, Pa
     let is_called = session.counters.doorbell != doorbell || session.is_dead || !session.is_idle;
     let most = if is_called { LOOKS } else { IDLE_LOOKS };
     begin_sweep(session, sink)?;
-    session.declare_in_new_part(sink)?;
+    session.declared.declare_in_new_part(&session.observed, &mut session.rings, sink)?;
     let mut looked = Looked::default();
     let mut active = Vec::new();
-    let (mut ring, mut looks) = (session.sweep.next, 0);
-    while ring < session.slices.len() && looks < most {
-        let end = (ring + GROUP).min(session.slices.len());
+    let (mut ring, mut looks) = (session.rings.sweep.next, 0);
+    while ring < session.rings.len() && looks < most {
+        let end = (ring + GROUP).min(session.rings.len());
         while ring < end {
             if std::mem::take(&mut session.rings[ring].is_ahead) {
                 // Has been read before its turn, and may not be stored yet: a ring is read once a batch.
-            } else if session.sweep.all || !session.rings[ring].is_quiet {
+            } else if session.rings.sweep.all || !session.rings[ring].is_quiet {
                 look(session, sink, ring, &mut looked, &mut active)?;
                 looks += 1;
             }
@@ -69,20 +69,20 @@ pub(crate) fn drain(session: &mut Session, sink: &mut Sink) -> Result<Looked, Pa
         } else if !active.is_empty() {
             older_first(session, sink, end, &mut looked, &mut active)?;
             session.declare(sink)?;
-            session.declare_streams(&mut sink.batch, active.iter().map(|active: &Active| &active.ring));
+            session.declare_streams(sink, active.iter().map(|active: &Active| &active.ring));
             for active in active.drain(..) {
                 read(session, sink, &active, &mut looked)?;
             }
         }
     }
-    let is_complete = ring >= session.slices.len();
+    let is_complete = ring >= session.rings.len();
     end_pass(session, &mut looked, if is_complete { 0 } else { ring });
     keep::tell_gone(session, sink, false)?;
     session.push_losses(sink, false)?;
-    session.push_anchor_if_due(sink);
-    let is_whole = is_complete && !looked.is_unsettled && !session.sweep.all_wanted;
+    session.declared.push_anchor_if_due(&session.observed, sink);
+    let is_whole = is_complete && !looked.is_unsettled && !session.rings.sweep.all_wanted;
     if is_whole {
-        session.push_watermark_if_due(sink, session.sweep.ticks);
+        session.declared.push_watermark_if_due(&session.observed, &session.rings, sink);
     }
     store::flush(session, sink)?;
     if let Some(keep) = session.keep.as_mut().filter(|_| is_whole) {
@@ -97,7 +97,7 @@ pub(crate) fn drain(session: &mut Session, sink: &mut Sink) -> Result<Looked, Pa
 /// Lists the rings again where necessary, and begins a sweep when none is under way.
 fn begin_sweep(session: &mut Session, sink: &mut Sink) -> Result<(), PassError> {
     let is_listed = session.list(sink)?;
-    let sweep = &mut session.sweep;
+    let sweep = &mut session.rings.sweep;
     // A quiet ring says nothing before `streams_next` has grown, as producers are known to work; now and then it is looked at all the same.
     sweep.all_wanted |= is_listed || sweep.all_at.is_none_or(|at| at.elapsed() >= ALL_INTERVAL);
     if sweep.next == 0 {
@@ -113,7 +113,7 @@ fn begin_sweep(session: &mut Session, sink: &mut Sink) -> Result<(), PassError> 
 
 /// Notes how far the sweep has come: the next ring, or 0 at its end.
 fn end_pass(session: &mut Session, looked: &mut Looked, next: usize) {
-    let sweep = &mut session.sweep;
+    let sweep = &mut session.rings.sweep;
     sweep.next = next;
     let has_found = looked.bytes > 0 || looked.is_unsettled;
     sweep.has_found |= has_found;
@@ -133,7 +133,7 @@ fn look(
     looked: &mut Looked,
     active: &mut Vec<Active>,
 ) -> Result<(), PassError> {
-    let slice = session.slices[ring];
+    let slice = session.rings.slices()[ring];
     let header = match session.observed.look(slice)? {
         Look::Ring(header) => header,
         look => {
@@ -141,7 +141,7 @@ fn look(
             return Ok(());
         }
     };
-    if let Err(error) = session.meet(ring, &header) {
+    if let Err(error) = session.note_header(ring, &header) {
         strike(session, sink, ring, &header, &error, looked);
         return Ok(());
     }
@@ -201,7 +201,7 @@ fn older_first(
         let (ring, previous) = (one.ring, one.header.previous);
         let is_new = one.expected == one.header.base && !again.contains(&ring);
         if is_new
-            && session.is_unmet(previous)
+            && session.rings.is_unseen(previous)
             && !std::mem::replace(&mut session.rings[ring].has_waited, true)
         {
             // The one before may be where nobody has looked yet: both have their turn in the next pass. Once: a number may be any.
@@ -210,13 +210,13 @@ fn older_first(
             continue;
         }
         next += 1;
-        let Some(ring) = session.unfinished_ring_of(previous) else { continue };
+        let Some(ring) = session.rings.unfinished_ring_of(previous) else { continue };
         if again.contains(&ring) {
             continue;
         }
         again.push(ring);
         // At most once a batch.
-        if sink.releases.iter().any(|(slice, _)| slice.at == session.slices[ring].at) {
+        if sink.releases.iter().any(|(slice, _)| slice.at == session.rings.slices()[ring].at) {
             store::flush(session, sink)?;
         }
         if let Some(seen) = active.iter().position(|seen| seen.ring == ring) {
@@ -237,7 +237,7 @@ fn read(
     active: &Active,
     looked: &mut Looked,
 ) -> Result<(), PassError> {
-    let slice = session.slices[active.ring];
+    let slice = session.rings.slices()[active.ring];
     let number = session.number;
     let stream = active.header.stream;
     let expected = active.expected;
@@ -298,17 +298,17 @@ fn read(
             from = oldest;
         }
         let capacity = active.header.capacity;
-        let mut judged = judge(&session.sites, sink.batch.payload(&slot), from, capacity);
+        let mut judged = judge(&session.declared.sites, sink.batch.payload(&slot), from, capacity);
         if let Some(RingError::Record(_, RecordErrorKind::Site(_))) = judged.error {
             // Registered since the table was last read, which the counters then say.
             session.counters = session.observed.counters()?;
             let (observed, counters) = (&session.observed, &session.counters);
-            session.sites.load(observed, counters)?;
-            slot = sink.batch.insert_before(slot, |batch| session.sites.push(batch, number));
-            judged = judge(&session.sites, sink.batch.payload(&slot), from, capacity);
-            if session.sites.faults != session.said.1 {
-                session.said.1 = session.sites.faults;
-                let text = format!("{} sites have invalid descriptions", session.sites.faults);
+            session.declared.sites.load(observed, counters)?;
+            slot = sink.batch.insert_before(slot, |batch| session.declared.sites.push(batch, number));
+            judged = judge(&session.declared.sites, sink.batch.payload(&slot), from, capacity);
+            if session.declared.sites.faults != session.reported_sites {
+                session.reported_sites = session.declared.sites.faults;
+                let text = format!("{} sites have invalid descriptions", session.declared.sites.faults);
                 sink.messages.say(Some(session.name()), text.clone());
                 slot = sink
                     .batch
@@ -373,7 +373,7 @@ fn store(
     judged: &Judged,
 ) {
     let summary = &judged.summary;
-    let is_late = summary.records > 0 && summary.first_ticks < session.watermark;
+    let is_late = summary.records > 0 && summary.first_ticks < session.declared.watermark;
     let mut header = BlockHeader {
         session: session.number,
         stream,
@@ -391,7 +391,7 @@ fn store(
     let Sink { batch, compact: small, compressor, compressed, .. } = sink;
     let raw = &batch.payload(&slot)[..summary.bytes];
     let mut payload = raw;
-    if let Some(signatures) = session.sites.signatures() {
+    if let Some(signatures) = session.declared.sites.signatures() {
         small.clear();
         if compact(raw, signatures, small).is_ok() && small.len() < raw.len() {
             header.encoding = COMPACT;
@@ -427,7 +427,7 @@ fn strike(
         return;
     }
     state.is_broken = true;
-    let Slice { at, size } = session.slices[ring];
+    let Slice { at, size } = session.rings.slices()[ring];
     let text = format!(
         "the ring of thread {} (stream {}, {size} bytes at offset {at} of the ring file) is not read any more: {error}",
         header.owner_tid, header.stream
@@ -450,10 +450,10 @@ fn pass_over(
     let from = session.rings[ring].stored;
     if from < header.committed {
         session.declare(sink)?;
-        session.declare_streams(&mut sink.batch, std::iter::once(&ring));
+        session.declare_streams(sink, std::iter::once(&ring));
         push_gap(session, sink, header.stream, from, header.committed);
         session.broken_bytes += header.committed - from;
-        sink.releases.push((session.slices[ring], header.committed));
+        sink.releases.push((session.rings.slices()[ring], header.committed));
         session.rings[ring].stored = header.committed;
         looked.bytes += header.committed - from;
     }

@@ -24,6 +24,7 @@
 mod attach;
 mod collector;
 mod config;
+mod declared;
 mod discover;
 mod drain;
 mod error;
@@ -35,6 +36,7 @@ mod pace;
 mod prepare;
 mod recover;
 mod ring;
+mod rings;
 mod session;
 mod sink;
 mod sites;

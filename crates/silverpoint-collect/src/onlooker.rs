@@ -145,7 +145,7 @@ fn look(looked: &mut Looked, sink: &mut Sink) -> Result<Option<Left>, PassError>
         session.push_end(sink)?;
     } else {
         session.push_losses(sink, true)?;
-        session.push_watermark(sink, u64::MAX);
+        session.declared.push_watermark(sink, u64::MAX);
     }
     store::flush(session, sink)?;
     Ok(Some(if is_collected { Left::Collected } else { Left::Ended }))

@@ -99,7 +99,8 @@ pub fn recover(root: &Root, recovery: Recovery) -> Result<Vec<Account>, CollectE
         });
         let mut session = Session::new(observed, 0, number, sink.trace.encoding()).map_err(fail)?;
         session.keeps = !recovery.remove;
-        session.watermark = held.watermarks.get(&session.observed.header().session_id).copied().unwrap_or(0);
+        session.declared.watermark =
+            held.watermarks.get(&session.observed.header().session_id).copied().unwrap_or(0);
         if let Some(remark) = remark {
             sink.note(session.who(), 0, &remark);
         }
@@ -158,7 +159,7 @@ fn store(session: &mut Session, sink: &mut Sink) -> Result<(), PassError> {
 }
 
 fn account(session: &Session) -> Account {
-    let losses = session.total_losses();
+    let losses = session.declared.total_losses(&session.rings);
     Account {
         records: session.records,
         losses: CAUSE_NAMES

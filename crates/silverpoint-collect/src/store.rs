@@ -35,7 +35,7 @@ fn write(session: &mut Session, sink: &mut Sink) -> Result<(), PassError> {
     sink.stats.records += records;
     sink.stats.ring_bytes += ring_bytes;
     session.records += records;
-    session.repetition.add_all(sink.batch.kinds());
+    session.declared.has_stored(&sink.batch);
     if records > 0 {
         sink.records_at = Some(Instant::now());
     }

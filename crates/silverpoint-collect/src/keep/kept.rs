@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use silverpoint_wire::block::{Forgotten, StreamInfo};
 use silverpoint_wire::level::Level;
+use silverpoint_wire::slice::RingHeader;
 
 use crate::statement::Statement;
 
@@ -44,6 +45,8 @@ pub(crate) struct Keep {
     pub(crate) is_writing: bool,
     /// A bad record was seen.
     pub(crate) is_triggered: bool,
+    /// Up to where the session's last collector, which kept back, had stored each stream.
+    pub(crate) stored_before: Option<HashMap<u32, u64>>,
 }
 
 /// Of one ring.
@@ -99,6 +102,17 @@ impl Keep {
             told_gone: Vec::new(),
             is_writing: false,
             is_triggered: false,
+            stored_before: None,
+        }
+    }
+
+    /// A stream is met for the first time: what the last collector had not stored of it, and released, was
+    /// forgotten.
+    pub(crate) fn recall(&self, kept: &mut Kept, header: &RingHeader, stored: u64) {
+        let Some(before) = &self.stored_before else { return };
+        let known = before.get(&header.stream).copied().unwrap_or(0).max(header.base);
+        if known < stored {
+            kept.has_forgotten_since(known);
         }
     }
 

@@ -52,7 +52,7 @@ impl Session {
     pub(crate) fn write_kept_back(&mut self) {
         let Some(keep) = &mut self.keep else { return };
         (keep.is_writing, keep.is_triggered) = (true, false);
-        (self.sweep.next, self.sweep.all_wanted, self.is_idle) = (0, true, false);
+        (self.rings.sweep.next, self.rings.sweep.all_wanted, self.is_idle) = (0, true, false);
     }
 
     /// Whether records stay in their rings now.
@@ -62,9 +62,9 @@ impl Session {
 
     /// A ring was looked at: whether its thread is gone.
     pub(crate) fn is_retired(&mut self, ring: usize, is_retired: bool) {
+        let size = u64::from(self.rings.slices()[ring].size);
         let (Some(keep), kept) = (&mut self.keep, &mut self.rings[ring].kept) else { return };
         if kept.is_retired != is_retired && !kept.pieces.is_empty() {
-            let size = u64::from(self.slices[ring].size);
             keep.occupied = if is_retired { keep.occupied + size } else { keep.occupied - size };
         }
         kept.is_retired = is_retired;
@@ -93,7 +93,7 @@ fn new_pieces(
     looked: &mut Looked,
     buffer: &mut Vec<u8>,
 ) -> Result<(), PassError> {
-    let slice = session.slices[active.ring];
+    let slice = session.rings.slices()[active.ring];
     session.is_retired(active.ring, active.header.state == RETIRED);
     forget_overwritten(session, active)?;
     let state = &session.rings[active.ring];
@@ -115,13 +115,13 @@ fn new_pieces(
                 return Ok(());
             }
         }
-        let mut judged = judge(&session.sites, buffer, from, capacity);
+        let mut judged = judge(&session.declared.sites, buffer, from, capacity);
         if let Some(RingError::Record(_, RecordErrorKind::Site(_))) = judged.error {
             // Registered since the table was last read.
             session.counters = session.observed.counters()?;
             let (observed, counters) = (&session.observed, &session.counters);
-            session.sites.load(observed, counters)?;
-            judged = judge(&session.sites, buffer, from, capacity);
+            session.declared.sites.load(observed, counters)?;
+            judged = judge(&session.declared.sites, buffer, from, capacity);
         }
         let is_cut = from + (len as u64) < active.to
             && matches!(
@@ -173,9 +173,10 @@ fn new_pieces(
 /// Forgets the oldest piece of a ring, which the caller then releases.
 fn forget(session: &mut Session, ring: usize) -> bool {
     let Some(keep) = &mut session.keep else { return false };
+    let size = session.rings.slices()[ring].size;
     let state = &mut session.rings[ring];
     let begin = state.stored;
-    let Some(piece) = keep.take(&mut state.kept, session.slices[ring].size.into()) else { return false };
+    let Some(piece) = keep.take(&mut state.kept, size.into()) else { return false };
     let untold =
         state.kept.untold.get_or_insert(Untold { begin, records: 0, has_more: false, has_statement: false });
     untold.records += piece.records;
@@ -204,8 +205,8 @@ fn forget_overwritten(session: &mut Session, active: &Active) -> Result<(), Obse
 }
 
 fn release(session: &Session, ring: usize) -> Result<(), ObserveError> {
-    session.observed.set_consumed(session.slices[ring], session.rings[ring].stored)?;
-    session.observed.wake(session.slices[ring]).map(drop)
+    session.observed.set_consumed(session.rings.slices()[ring], session.rings[ring].stored)?;
+    session.observed.wake(session.rings.slices()[ring]).map(drop)
 }
 
 /// How much of a ring's room may be kept back, in eighths. A thread whose ring is more than half full goes on in a larger one, as long as there are some and
@@ -239,7 +240,7 @@ fn shrink(session: &mut Session, active: &Active) -> Result<(), ObserveError> {
     }
     let mut released = Vec::new();
     if active.header.state != RETIRED {
-        let eighths = eighths(session, &active.header, session.slices[active.ring]);
+        let eighths = eighths(session, &active.header, session.rings.slices()[active.ring]);
         let most = u64::from(active.header.capacity) / 8 * eighths;
         while session.rings[active.ring].kept.bytes > most && forget(session, active.ring) {
             released.push(active.ring);
@@ -290,7 +291,7 @@ fn shrink(session: &mut Session, active: &Active) -> Result<(), ObserveError> {
 
 /// The ring whose piece this is, if it is still there.
 fn ring_of(session: &Session, at: u64, number: u64) -> Option<usize> {
-    let ring = session.slices.binary_search_by_key(&at, |slice| slice.at).ok()?;
+    let ring = session.rings.at(at)?;
     let first = session.rings[ring].kept.pieces.front()?;
     (first.number <= number).then_some(ring)
 }
@@ -298,8 +299,9 @@ fn ring_of(session: &Session, at: u64, number: u64) -> Option<usize> {
 /// Before a ring is stored: nothing of it is kept back any more, and the batch tells what was forgotten before.
 pub(crate) fn begin_write(session: &mut Session, sink: &mut Sink, ring: usize) {
     let Some(keep) = &mut session.keep else { return };
+    let size = session.rings.slices()[ring].size;
     let state = &mut session.rings[ring];
-    while keep.take(&mut state.kept, session.slices[ring].size.into()).is_some() {}
+    while keep.take(&mut state.kept, size.into()).is_some() {}
     state.kept.scanned = 0;
     tell(session, sink, ring);
 }
@@ -365,7 +367,7 @@ pub(crate) fn finish(session: &mut Session, sink: &mut Sink) -> Result<(), Obser
         }
         if session.rings[ring].kept.untold.is_some() {
             session.declare(sink)?;
-            session.declare_streams(&mut sink.batch, std::iter::once(&ring));
+            session.declare_streams(sink, std::iter::once(&ring));
             tell(session, sink, ring);
         }
     }
