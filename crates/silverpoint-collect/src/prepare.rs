@@ -1,27 +1,27 @@
 //! Backing ring memory before producers ask for it, so that no record waits until pages are made.
 //!
-//! Only pages are made: the directory's `backed` is written by producers. They populate the same bytes later,
-//! which then costs an entry in their page tables instead of a page. Unused pages are given back with the
-//! session. Up to 128 KiB stay prepared for each slab in use. So do the slices that large rings have claimed,
-//! and the beginnings of the next slabs. The latter are needed because a thread that begins to record much
-//! goes through four sizes of rings at once. An eager collector also prepares the next large ring, before any
-//! thread records.
+//! The directory's `prepared` tells producers how far they need not ask for memory. What is left to them are
+//! entries in their page tables, a few at a time. Unused pages are given back with the session. Up to 128 KiB
+//! stay prepared for each slab in use. So do the slices that large rings have claimed, and the beginnings of
+//! the next slabs. The latter are needed because a thread that begins to record much goes through four sizes
+//! of rings at once. The whole next slab is prepared when a thread may need its largest ring. That is once one
+//! has a ring of 128 KiB, or the session records much. For an eager collector that is before any thread records.
 
 use std::time::{Duration, Instant};
 
-use silverpoint_shm::observer::{ObserveError, ObservedSession};
+use silverpoint_shm::observer::{ObserveError, ObservedSession, Slab};
 use silverpoint_wire::layout::control::{FLAG_DEMANDED, FLAG_EXPECTED};
 
 /// Between two looks at the slabs.
 const INTERVAL: Duration = Duration::from_millis(20);
-/// Bytes of a slab that are ready beyond those claimed.
+/// Bytes of a slab that are ready beyond those claimed, and of each that nobody has begun.
 const AHEAD: u32 = 128 << 10;
 /// Slabs that nobody has begun whose beginnings are ready: one for each size that a thread may grow to.
 const NEXT_SLABS: u32 = 4;
 /// The slab in which the first large ring will lie: the three sizes that come before it take one each.
 const FIRST_LARGE: u32 = NEXT_SLABS - 1;
-/// Bytes of each that are ready while little is recorded; with an eager collector [`AHEAD`].
-const NEXT: u32 = 64 << 10;
+/// log2 of the rings that grow to the largest size next.
+const LARGE: u32 = 17;
 /// A session that recorded so many bytes between two looks gets the whole next slab.
 const BUSY: u64 = 256 << 10;
 /// Bytes that are prepared at once: while records come, rings are to be emptied, too.
@@ -82,41 +82,57 @@ impl Prepared {
             _ => PIECE_BUSY,
         };
         let slabs = slabs_next.min(header.slab_count);
+        let mut may_grow = false;
         // The youngest first: somebody is filling it.
         for slab in (slabs.saturating_sub(SLABS)..slabs).rev() {
-            let Some((shift, next, backed)) = session.slab(slab)? else { continue };
+            let Some(Slab { shift, next, backed, prepared }) = session.slab(slab)? else { continue };
             let used = 1u32.checked_shl(shift).map_or(0, |size| size.saturating_mul(next));
             let goal = used.saturating_add(AHEAD).min(header.slab_bytes);
-            self.reach(session, slab, backed, goal, &mut left);
+            may_grow |= shift >= LARGE;
+            self.reach(session, slab, backed.max(prepared), goal, &mut left)?;
         }
-        let next = if self.is_eager { AHEAD } else { NEXT };
         for slab in slabs..header.slab_count.min(slabs.saturating_add(NEXT_SLABS)) {
             let is_whole = slab == if self.is_eager { slabs.max(FIRST_LARGE) } else { slabs };
-            let is_whole = is_whole && (self.is_busy || self.is_eager);
-            let goal = if is_whole { header.slab_bytes } else { next.min(header.slab_bytes) };
-            self.reach(session, slab, 0, goal, &mut left);
+            let is_whole = is_whole && (self.is_busy || self.is_eager || may_grow);
+            let goal = if is_whole { header.slab_bytes } else { AHEAD.min(header.slab_bytes) };
+            // What another collector has prepared is asked for once.
+            let is_new = self.ends.get(slab as usize).is_none_or(|end| *end == 0);
+            let before = if is_new { session.slab(slab)?.unwrap_or_default() } else { Slab::default() };
+            self.reach(session, slab, before.backed.max(before.prepared), goal, &mut left)?;
         }
         Ok(())
     }
 
-    /// Prepares a slab up to `goal`, as far as what is left of this look allows.
-    fn reach(&mut self, session: &ObservedSession, slab: u32, backed: u32, goal: u32, left: &mut u32) {
+    /// Prepares a slab up to `goal`, as far as what is left of this look allows, and tells its producers.
+    /// `before`: so far it was ready when it was looked at.
+    fn reach(
+        &mut self,
+        session: &ObservedSession,
+        slab: u32,
+        before: u32,
+        goal: u32,
+        left: &mut u32,
+    ) -> Result<(), ObserveError> {
         let index = slab as usize;
         if self.ends.len() <= index {
             self.ends.resize(index + 1, 0);
         }
-        let from = self.ends[index].max(backed);
+        let from = self.ends[index].max(before);
         if from >= goal || self.is_refused {
-            return;
+            return Ok(());
         }
         let bytes = (goal - from).min(*left);
         self.has_more |= bytes < goal - from;
         if bytes == 0 {
-            return;
+            return Ok(());
         }
         *left -= bytes;
         let at = u64::from(slab) * u64::from(session.header().slab_bytes) + u64::from(from);
         self.is_refused = !session.prepare(at, u64::from(bytes));
+        if self.is_refused {
+            return Ok(());
+        }
         self.ends[index] = from + bytes;
+        session.set_prepared(slab, from + bytes)
     }
 }

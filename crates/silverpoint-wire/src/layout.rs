@@ -90,6 +90,8 @@ pub mod control {
     pub const BLOCK_FOR_EVER: u32 = u32::MAX;
     /// Bytes of an entry of the slab directory.
     pub const SLAB_ENTRY: usize = 16;
+    /// Offset in an entry of the word that the collector writes: how far it has prepared the slab.
+    pub const SLAB_PREPARED: usize = 12;
     /// Bytes of an anchor in the control file.
     pub const ANCHOR_ENTRY: usize = 32;
     /// XORed into an anchor's check.

@@ -52,6 +52,8 @@ struct Lane {
     // Time and position of the claim: a ring that fills twice in half a second is too small.
     std::uint64_t claimed_ns = 0;
     std::uint64_t base = 0;
+    // Position up to which pages are in the page tables, in the first lap after the claim; later the maximum.
+    std::uint64_t entered = 0;
     // Cause + 1 while records are dropped until the ring is half empty.
     std::uint32_t degraded = 0;
     bool untold = false;

@@ -58,7 +58,7 @@ SP_DETAIL_COLD bool attach(Lane& lane, unsigned number, unsigned size, bool may_
     lane.cur = lane.data + base % lane.capacity;
     lane.delta = base - reinterpret_cast<std::uint64_t>(lane.cur);
     lane.committed = &ring.committed();
-    lane.base = base;
+    lane.base = lane.entered = base;
     lane.claimed_ns = clock_ns(CLOCK_MONOTONIC_COARSE);
     for (auto& mark : lane.marks) mark = 0;
     lane.stated = lane.stated_eighth = 0;
@@ -130,6 +130,25 @@ inline std::uint32_t stride_of(const Lane& lane) {
         if (session.plain<Policy>(at::kPolicy + level) == Policy::kOverwrite) return lane.eighth;
     // Not further than the largest record: a record that fits before the limit is not compared with it again.
     return lane.eighth * (kSubBuffers / 4);
+}
+
+// Bytes that one page fault enters: the kernel's `fault_around_bytes`, aligned to itself.
+inline constexpr std::uintptr_t kFaultAround = 65536;
+
+// Enters pages into the page tables, as far as a record that ends at `end` needs them. To enter all up to
+// `limit` at once would take long. Returns the limit, between both. The lane has stepped over the end of its
+// data if the record needs that.
+SP_DETAIL_COLD char* enter_pages(Lane& lane, const char* end, char* limit) {
+    const auto position_of = [&](const char* at) { return reinterpret_cast<std::uint64_t>(at) + lane.delta; };
+    if (lane.entered < position_of(lane.data)) lane.entered = position_of(lane.data);
+    while (lane.entered < position_of(end)) {
+        const std::uint64_t address = lane.entered - lane.delta;
+        load_page(reinterpret_cast<const char*>(address));
+        const std::uint64_t next = lane.entered + kFaultAround - address % kFaultAround;
+        lane.entered = next < position_of(lane.end) ? next : position_of(lane.end);
+    }
+    if (lane.entered >= lane.base + lane.capacity) lane.entered = ~std::uint64_t{0};
+    return position_of(limit) <= lane.entered ? limit : lane.data + (lane.entered - position_of(lane.data));
 }
 
 // Notes where a record begins: every eighth of the ring knows its first.
@@ -352,6 +371,7 @@ SP_DETAIL_COLD Room room_for(Lane& lane, unsigned number, std::size_t size, Leve
         if (static_cast<std::uint64_t>(limit - lane.cur) > free) limit = lane.cur + free;
         lane.reach = static_cast<std::uint64_t>(lane.end - lane.cur) > free ? lane.cur + free : lane.end;
         if (limit < lane.cur + size) limit = lane.cur + size;
+        limit = enter_pages(lane, lane.cur + size, limit);
         set_limit(lane, limit);
         // On the cold path records are passed to functions of the program (hand_over.hpp). Behind the fence
         // either this sees that there is a function, or the thread that adds it comes after the limit above.

@@ -44,7 +44,8 @@ struct SlabEntry {
     // that slice's number, after its backing.
     Word next;
     Word backed;
-    Word zero;
+    // By the collector: so far it has backed the slab.
+    Word prepared;
 };
 
 inline SlabEntry& slab_entry(std::uint32_t slab) {
@@ -158,22 +159,34 @@ SP_DETAIL_COLD Ring adopt(unsigned shift, std::uint32_t most, bool forget) {
 }
 
 // Makes sure that a slab is backed up to `end`, from where its backed part ends. More than needed, to ask
-// less often; where little memory is left, exactly what is needed.
+// less often; where little memory is left, exactly what is needed. What the collector has prepared is backed
+// already: its pages come into the page tables later, piece by piece (enter_pages in refill.hpp).
 SP_DETAIL_COLD bool back_slab(std::uint32_t slab, std::uint32_t end) {
     Word& backed = slab_entry(slab).backed;
     std::uint32_t before = backed.load(std::memory_order_acquire);
     if (end <= before) return true;
     std::uint32_t goal = (end + 65535) & ~65535u;
     if (goal > session.slab_bytes) goal = session.slab_bytes;
-    const std::size_t begin = static_cast<std::size_t>(slab) * session.slab_bytes + before;
-    if (!back(session.rings, begin, goal - before, "rings")) {
-        goal = end;
-        if (!back(session.rings, begin, goal - before, "rings")) return false;
+    std::uint32_t prepared = slab_entry(slab).prepared.load(std::memory_order_acquire);
+    if (prepared > session.slab_bytes) prepared = session.slab_bytes;
+    if (end <= prepared) {
+        if (goal > prepared) goal = prepared;
+    } else {
+        const std::uint32_t from = before > prepared ? before : prepared;
+        const std::size_t begin = static_cast<std::size_t>(slab) * session.slab_bytes + from;
+        if (!back(session.rings, begin, goal - from, "rings")) {
+            goal = end;
+            if (!back(session.rings, begin, goal - from, "rings")) return false;
+        }
     }
     while (before < goal && !backed.compare_exchange_weak(before, goal, std::memory_order_release)) {
     }
     return true;
 }
+
+// Enters a page into the page tables, and what the kernel enters around it: for a load several at once, for a
+// store one. Entries of a file in memory are writable at once.
+inline void load_page(const char* at) { static_cast<void>(*static_cast<const volatile char*>(at)); }
 
 // The next slice of a slab of this size; empty if others have taken all of them, or there is no memory (see
 // `has_memory`). A number is taken only after its slice is backed: a slice without memory would never be
@@ -184,8 +197,11 @@ SP_DETAIL_COLD Ring take_from(std::uint32_t slab, unsigned shift, bool& has_memo
     while (number < session.slab_bytes >> shift) {
         has_memory = back_slab(slab, (number + 1) << shift);
         if (!has_memory) return {};
-        if (next.compare_exchange_weak(number, number + 1, std::memory_order_acq_rel))
-            return slice_at(slab, number, shift);
+        if (next.compare_exchange_weak(number, number + 1, std::memory_order_acq_rel)) {
+            const Ring ring = slice_at(slab, number, shift);
+            load_page(ring.base);
+            return ring;
+        }
     }
     return {};
 }

@@ -5,6 +5,7 @@ mod backtrace;
 mod clocks;
 mod fake;
 mod files;
+mod growth;
 mod hostile;
 mod life;
 mod live;

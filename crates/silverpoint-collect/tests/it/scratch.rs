@@ -15,10 +15,20 @@ pub struct Scratch {
 
 impl Scratch {
     pub fn new(name: &str) -> Self {
+        Self::below(&std::env::temp_dir(), name)
+    }
+
+    /// In the file system in memory. `None`: there is none.
+    pub fn in_memory(name: &str) -> Option<Self> {
+        let place = Path::new("/dev/shm");
+        let is_tmpfs = rustix::fs::statfs(place).is_ok_and(|stat| stat.f_type as u32 == 0x0102_1994);
+        is_tmpfs.then(|| Self::below(place, name))
+    }
+
+    fn below(place: &Path, name: &str) -> Self {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path =
-            std::env::temp_dir().join(format!("silverpoint-collect-{name}-{}-{number}", std::process::id()));
+        let path = place.join(format!("silverpoint-collect-{name}-{}-{number}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         for directory in [path.clone(), path.join("root")] {
             fs::DirBuilder::new().mode(0o700).create(directory).unwrap();

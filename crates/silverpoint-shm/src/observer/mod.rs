@@ -38,6 +38,6 @@ pub use header::ControlHeader;
 pub use intent::Intent;
 pub use mode::SavedMode;
 pub use name::{SessionName, list};
-pub use rings::{Look, MAX_RINGS, SlabFault, Slice};
+pub use rings::{Look, MAX_RINGS, Slab, SlabFault, Slice};
 pub use session::{Counters, ObservedSession};
 pub use sites::{MAX_DESCRIPTION_BYTES, SiteState, TableSite};

@@ -14,7 +14,7 @@ use std::fmt;
 use std::sync::atomic::{Ordering, fence};
 
 use silverpoint_wire::bytes::{array, u16_at, u32_at, u64_at};
-use silverpoint_wire::layout::control::SLAB_ENTRY;
+use silverpoint_wire::layout::control::{SLAB_ENTRY, SLAB_PREPARED};
 use silverpoint_wire::layout::ring::{CLAIMING, FREE, MAGIC, SLICE_SIZES, STATE_MASK, at};
 use silverpoint_wire::slice::RingHeader;
 
@@ -26,6 +26,8 @@ use super::{ObserveError, ObservedSession};
 pub const MAX_RINGS: usize = 1 << 17;
 /// Readings of a word until two agree.
 const MAX_READINGS: usize = 8;
+/// `f_type` of a file system in memory.
+const TMPFS: u32 = 0x0102_1994;
 /// Largest header of a ring, as the control header's check admits.
 const MAX_HEADER: usize = 1024;
 
@@ -47,6 +49,16 @@ pub enum Look {
     Claiming,
     /// A ring with contents, living or left.
     Ring(RingHeader),
+}
+
+/// An entry of the slab directory (spec/wire.md, section 3.4). Not judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Slab {
+    pub shift: u32,
+    pub next: u32,
+    pub backed: u32,
+    pub prepared: u32,
 }
 
 /// A slab that contradicts the rules.
@@ -283,19 +295,29 @@ impl ObservedSession {
         has_room && at < end && make()
     }
 
-    /// Entry of the slab directory: (shift, next, backed). `None` beyond the directory.
-    pub fn slab(&self, slab: u32) -> Result<Option<(u32, u32, u32)>, ObserveError> {
+    /// Entry of the slab directory. `None` beyond the directory.
+    pub fn slab(&self, slab: u32) -> Result<Option<Slab>, ObserveError> {
         if slab >= self.header.slab_count {
             return Ok(None);
         }
         let mut entry = [0; SLAB_ENTRY];
-        read_exact(
-            &self.control,
-            CONTROL,
-            &mut entry,
-            self.header.slabs_at + u64::from(slab) * SLAB_ENTRY as u64,
-        )?;
+        read_exact(&self.control, CONTROL, &mut entry, self.slab_at(slab))?;
         let word = |at| u32_at(&entry, at).unwrap_or(0);
-        Ok(Some((word(0), word(4), word(8))))
+        Ok(Some(Slab { shift: word(0), next: word(4), backed: word(8), prepared: word(SLAB_PREPARED) }))
+    }
+
+    /// Tells producers how far the slab is backed, after [`Self::prepare`] of everything before. They then
+    /// store there without asking the system for memory. So the word is stored only where a page that is
+    /// there stays: in a file system in memory. Nobody gives pages back while the session exists.
+    pub fn set_prepared(&self, slab: u32, bytes: u32) -> Result<(), ObserveError> {
+        let is_in_memory = |stat: rustix::fs::StatFs| stat.f_type as u32 == TMPFS;
+        if slab >= self.header.slab_count || !rustix::fs::fstatfs(&self.rings).is_ok_and(is_in_memory) {
+            return Ok(());
+        }
+        write_all(&self.control, CONTROL, &bytes.to_le_bytes(), self.slab_at(slab) + SLAB_PREPARED as u64)
+    }
+
+    fn slab_at(&self, slab: u32) -> u64 {
+        self.header.slabs_at + u64::from(slab) * SLAB_ENTRY as u64
     }
 }

@@ -14,3 +14,5 @@ pub(crate) const SLAB_SHIFT: usize = 0;
 pub(crate) const SLAB_NEXT: usize = 4;
 /// See [`SLAB_SHIFT`].
 pub(crate) const SLAB_BACKED: usize = 8;
+/// See [`SLAB_SHIFT`].
+pub(crate) const SLAB_PREPARED: usize = control::SLAB_PREPARED;

@@ -323,6 +323,7 @@ fn take_from(session: &Session, slab: u32, shift: u32) -> Taken {
             Err(other) => number = other,
             Ok(_) => {
                 let slice = slice_at(session, slab, number, shift);
+                slice.enter();
                 if slice.take(session, at::ring::FREE) {
                     return Taken::Slice(slice);
                 }
@@ -333,19 +334,31 @@ fn take_from(session: &Session, slab: u32, shift: u32) -> Taken {
     Taken::ByOthers
 }
 
-/// Makes sure that a slab is backed up to `need`, from where its backed part ends.
+/// Makes sure that a slab is backed up to `need`, from where its backed part ends. What the collector has
+/// prepared is backed already: its pages come into the page tables later, piece by piece ([`ring::Head`]).
 fn back(session: &Session, slab: u32, need: u32) -> bool {
     let slab_bytes = session.layout.slab_bytes;
-    // SAFETY: an offset within the entry.
-    let backed = unsafe { entry(session, slab).u32(at::SLAB_BACKED) };
+    // SAFETY: offsets within the entry.
+    let (backed, prepared) = unsafe {
+        let entry = entry(session, slab);
+        (entry.u32(at::SLAB_BACKED), entry.u32(at::SLAB_PREPARED))
+    };
     let before = backed.load(Ordering::Acquire);
     if need <= before {
         return true;
     }
+    // More than is needed, to ask less often.
+    let wanted = need.next_multiple_of(BACKING_STEP).min(slab_bytes);
+    let prepared = prepared.load(Ordering::Acquire).min(slab_bytes);
+    if need <= prepared {
+        backed.fetch_max(wanted.min(prepared), Ordering::AcqRel);
+        return true;
+    }
     let start = slab as usize * slab_bytes as usize;
-    // More than is needed, to ask less often; exactly what is needed, where there is no more.
-    for goal in [need.next_multiple_of(BACKING_STEP).min(slab_bytes), need] {
-        if session.back_rings(start + before as usize, (goal - before) as usize) {
+    let from = before.max(prepared);
+    // Exactly what is needed, where there is no more.
+    for goal in [wanted, need] {
+        if session.back_rings(start + from as usize, (goal - from) as usize) {
             backed.fetch_max(goal, Ordering::AcqRel);
             return true;
         }
@@ -371,6 +384,12 @@ impl Slice {
 
     fn state(self, session: &Session) -> u32 {
         self.state_word(session).load(Ordering::Acquire) & at::ring::STATE_MASK
+    }
+
+    /// Enters its first pages into the page tables: by a load, for which the kernel enters several at once.
+    fn enter(self) {
+        // SAFETY: an offset within the header.
+        std::hint::black_box(unsafe { self.0.u32(0) }.load(Ordering::Acquire));
     }
 
     /// By the slice's owner or claimer, who is the only one to change the word then.

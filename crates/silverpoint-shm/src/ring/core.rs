@@ -9,9 +9,11 @@
 //!
 //! Between `committed` and `bound` a record needs one comparison. `bound` is never beyond the next stride,
 //! and never beyond `free + capacity`. So the cold path runs often enough to check the collector, the
-//! doorbell and the policy. A stride is an eighth of the capacity where records are overwritten, so that the
-//! history is cut by no more than that. Elsewhere it is half of the capacity: reading the collector's words
-//! costs as much as ten records.
+//! doorbell and the policy. In the first lap after a claim, `bound` is not beyond the pages that are in the
+//! page tables. The cold path enters them piece by piece, so that no call waits for many.
+//!
+//! A stride is an eighth of the capacity where records are overwritten, so that the history is cut by no more
+//! than that. Elsewhere it is a quarter: reading the collector's words costs as much as ten records.
 //!
 //! Who may write what: the producer `committed`, `oldest`, `waiting` and the data; the collector `consumed` and `wake`. A record becomes visible by
 //! the one release store of `committed` in [`Head::commit`], together with the pad before it.
@@ -63,6 +65,8 @@ pub struct Head<P: Platform> {
     /// Null pointers without a ring.
     shared: Cell<Shared<P>>,
     base: Cell<u64>,
+    /// Position up to which pages are in the page tables, in the first lap after a claim; later the maximum.
+    entered: Cell<u64>,
     /// Bytes of a stride: an eighth of the capacity, or a quarter of it. Not more than the largest record: [`Head::fits`] compares with nothing else.
     stride: Cell<u64>,
     /// The last eighth (position / (capacity / 8)) that a record has begun in.
@@ -127,6 +131,7 @@ impl<P: Platform> Head<P> {
                 wake: null(),
             }),
             base: Cell::new(0),
+            entered: Cell::new(0),
             stride: Cell::new(0),
             marked: Cell::new(0),
             marks: [const { Cell::new(0) }; EIGHTHS as usize],
@@ -148,6 +153,7 @@ impl<P: Platform> Head<P> {
         self.committed.set(shared.committed);
         self.shared.set(shared);
         self.base.set(base);
+        self.entered.set(base);
         self.stride.set(capacity_u64 / EIGHTHS);
         self.marked.set(base / (capacity_u64 / EIGHTHS));
         self.capacity.set(capacity);
@@ -294,8 +300,25 @@ impl<P: Platform> Head<P> {
         }
         let reach = (free + capacity as u64).min(self.lap.get() + capacity as u64);
         self.reach.set(reach);
-        self.set_bound(goal.min(reach));
+        self.set_bound(self.enter(end, goal.min(reach)));
         Room::Ready { crossed: self.mark(start, start / eighth) }
+    }
+
+    /// Enters pages into the page tables, as far as a record that ends at `end` needs them. To enter all up to
+    /// `goal` at once would take long. Returns the bound, between both.
+    fn enter(&self, end: u64, goal: u64) -> u64 {
+        let lap = self.lap.get();
+        let lap_end = lap + self.capacity.get() as u64;
+        let mut entered = self.entered.get().max(lap);
+        while entered < end {
+            // SAFETY: a position of this lap, since records do not wrap. The ring is backed when it is
+            // claimed, and the caller is the only producer.
+            let bytes = unsafe { P::enter(self.here(), entered) };
+            entered = entered.saturating_add(bytes).min(lap_end);
+        }
+        let is_whole = entered >= self.base.get() + self.capacity.get() as u64;
+        self.entered.set(if is_whole { u64::MAX } else { entered });
+        goal.min(entered)
     }
 
     fn shared(&self) -> Option<Shared<P>> {

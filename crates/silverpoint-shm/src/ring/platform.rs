@@ -42,6 +42,13 @@ pub trait Platform: Sized + 'static {
     /// `data` was given by [`Platform::at_lap`], the ring has `position - lap + 8` bytes or more, and the caller is its only writer.
     unsafe fn put(data: Self::Data, position: u64, word: u64);
 
+    /// Enters the page at a position of this lap into the page tables, and what the kernel enters around it.
+    /// Returns the bytes from there on that need no page fault, at least one.
+    ///
+    /// # Safety
+    /// As for [`Platform::put`], of one byte. The page is backed by memory.
+    unsafe fn enter(data: Self::Data, position: u64) -> u64;
+
     /// Sleeps until `word` is woken, unless it no longer has the value `expected`; at most `timeout_ns`. May return early.
     fn wait(word: &Self::U32, expected: u32, timeout_ns: u64);
 
@@ -51,6 +58,10 @@ pub trait Platform: Sized + 'static {
 
 /// The machine itself: shared memory and futexes.
 pub struct Machine;
+
+/// Bytes that one page fault enters: the kernel's `fault_around_bytes`, aligned to itself. It does so for a
+/// load; a store enters one page. Entries of a file in memory are writable at once.
+const WINDOW: usize = 64 << 10;
 
 impl Word32 for AtomicU32 {
     #[inline(always)]
@@ -97,6 +108,14 @@ impl Platform for Machine {
     unsafe fn put(data: *mut u8, position: u64, word: u64) {
         // SAFETY: by the caller, the address is within the ring again; unaligned because a heap buffer need not be aligned to words.
         unsafe { data.wrapping_add(position as usize).cast::<u64>().write_unaligned(word.to_le()) }
+    }
+
+    #[inline]
+    unsafe fn enter(data: *mut u8, position: u64) -> u64 {
+        let at = data.wrapping_add(position as usize);
+        // SAFETY: by the caller. Nobody else writes there.
+        let _ = unsafe { at.read_volatile() };
+        (WINDOW - at.addr() % WINDOW) as u64
     }
 
     fn wait(word: &AtomicU32, expected: u32, timeout_ns: u64) {

@@ -1,0 +1,85 @@
+// What a call waits for when its thread's ring grows: counted in page faults, which is what takes long. The
+// test plays the collector.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <silverpoint/silverpoint.hpp>
+#include <string>
+#include <thread>
+
+#include "support/traced.hpp"
+
+namespace {
+
+constexpr std::uint32_t kSlab = 1 << 20;  // and the largest ring
+
+// Page faults of this thread so far, and those that a populating call has saved.
+long faults() {
+    rusage usage{};
+    EXPECT_EQ(getrusage(RUSAGE_THREAD, &usage), 0);
+    return usage.ru_minflt;
+}
+
+struct Faults {
+    long most_of_a_call = 0, all = 0;
+};
+
+// Records in a new thread until its ring is the largest, and nearly full.
+Faults faults_of_growth() {
+    Faults found;
+    std::thread([&] {
+        const auto record = [](std::uint64_t number) { SP_EVENT("numbered", number, 0.5); };
+        // The first records of a thread touch its stack, and code that has not run yet.
+        for (std::uint64_t i = 0; i < 10; ++i) record(i);
+        const long begin = faults();
+        for (std::uint64_t i = 0; i < 30'000; ++i) {
+            const long before = faults();
+            record(i);
+            found.most_of_a_call = std::max(found.most_of_a_call, faults() - before);
+        }
+        found.all = faults() - begin;
+    }).join();
+    return found;
+}
+
+TEST(Growth, NoCallWaitsForThePagesOfAPreparedRing) {
+    reader::Session& session = traced::session();
+    session.set<std::uint32_t>(768, 1);  // somebody collects
+    const std::string path = session.path() + "/rings";
+    struct statfs place {};
+    if (statfs(path.c_str(), &place) != 0 || place.f_type != 0x01021994)
+        GTEST_SKIP() << "sessions are not in a file system in memory";
+    ASSERT_EQ(session.get<std::uint32_t>(112), kSlab);
+    const auto largest = [&] {
+        const auto rings = session.rings();
+        return std::count_if(rings.begin(), rings.end(),
+                             [](const reader::Ring& ring) { return ring.bytes == kSlab; });
+    };
+    const Faults at_once = faults_of_growth();
+    EXPECT_EQ(largest(), 1);
+    EXPECT_GE(at_once.most_of_a_call, 200) << "nobody has prepared it";
+
+    // All slabs in use, and the next one, as a collector prepares them.
+    const std::uint32_t slabs = session.get<std::uint32_t>(520) + 1;
+    const int file = open(path.c_str(), O_RDWR);
+    void* const map = mmap(nullptr, std::size_t{kSlab} * slabs, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    ASSERT_NE(map, MAP_FAILED);
+    if (madvise(map, std::size_t{kSlab} * slabs, MADV_POPULATE_WRITE) != 0)
+        GTEST_SKIP() << "a kernel before 5.14";
+    munmap(map, std::size_t{kSlab} * slabs);
+    close(file);
+    for (std::uint32_t slab = 0; slab < slabs; ++slab)
+        session.set<std::uint32_t>(session.get<std::uint64_t>(120) + slab * 16u + 12, kSlab);
+    const Faults prepared = faults_of_growth();
+    EXPECT_EQ(largest(), 2) << "the rings of the first thread hold its records";
+    // One fault enters 64 KiB. A call has two where a ring begins at the end of such a piece.
+    EXPECT_LE(prepared.most_of_a_call, 2);
+    EXPECT_LE(prepared.all, 40);
+}
+
+}  // namespace

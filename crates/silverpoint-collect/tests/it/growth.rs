@@ -1,0 +1,124 @@
+//! What a call waits for when its thread's ring grows: counted in page faults, which is what takes long.
+
+use std::process::Command;
+use std::sync::Barrier;
+use std::time::Duration;
+
+use silverpoint_collect::Collector;
+use silverpoint_shm::observer::{ObservedSession, Slice, list};
+use silverpoint_shm::root::Root;
+
+use crate::scratch::{Scratch, wait_until};
+
+/// Records that fill the largest ring, which nobody empties meanwhile.
+const RECORDS: u64 = 60_000;
+const LARGEST: u32 = 1 << 20;
+
+/// Page faults of this thread so far, and those that a populating call has saved.
+fn faults() -> i64 {
+    // SAFETY: all zero is a value of this structure, which the call fills.
+    unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        assert_eq!(libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage), 0);
+        usage.ru_minflt
+    }
+}
+
+/// Records until the ring is the largest, and full. Page faults: most of one call, and of all.
+fn grow() -> (i64, i64) {
+    // The first records of a thread touch its stack, and code that nobody has run yet.
+    (0..10).for_each(|n: u64| silverpoint::info!("n {}", n));
+    let begin = faults();
+    let mut most = 0;
+    for n in 0..RECORDS {
+        let before = faults();
+        silverpoint::info!("n {}", n);
+        most = most.max(faults() - before);
+    }
+    (most, faults() - begin)
+}
+
+fn largest_rings(session: &ObservedSession) -> usize {
+    let mut slices: Vec<Slice> = Vec::new();
+    session.slices(session.counters().unwrap().slabs_next, &mut slices, |fault| panic!("{fault}")).unwrap();
+    slices.iter().filter(|slice| slice.size == LARGEST).count()
+}
+
+#[test]
+fn no_call_waits_for_the_pages_of_a_ring_that_the_collector_has_prepared() {
+    let Some(scratch) = Scratch::in_memory("growth") else {
+        silverpoint_tests::skipped!("there is no file system in memory at /dev/shm");
+        return;
+    };
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["growth::role_of_a_growing_program", "--exact", "--ignored", "--nocapture"]);
+    command.env("SP_GROWS", scratch.path()).env("SILVERPOINT_DIR", scratch.root());
+    command.env("SILVERPOINT_FILTER", "info").env("SILVERPOINT_COLLECTOR", "1");
+    command.env("SILVERPOINT_POLICY", "drop").env("SILVERPOINT_MEMORY", "32M");
+    assert!(command.status().unwrap().success());
+}
+
+/// The program and its collector in one process: what one of them does is then over when the other goes on.
+#[test]
+#[ignore = "a role that another test starts in a child process"]
+fn role_of_a_growing_program() {
+    let Some(path) = std::env::var_os("SP_GROWS") else { return };
+    let root = std::path::PathBuf::from(path).join("root");
+    let end = Barrier::new(2);
+    let (send, receive) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        // It keeps its ring: the next thread needs a new one. Nobody has prepared this.
+        scope.spawn(|| {
+            send.send(grow()).unwrap();
+            end.wait();
+        });
+        let (most, _) = receive.recv().unwrap();
+        assert!(most >= 200, "the whole ring is populated at once: {most} faults");
+        let output = silverpoint_collect::OutputConfig::new(root.with_file_name("trace.silver"));
+        let mut collector = Collector::new(silverpoint_collect::Config::new(root.clone(), output)).unwrap();
+        let name = list(&Root::open_directory(&root).unwrap()).unwrap()[0];
+        let session = ObservedSession::open_read_only(&Root::open_directory(&root).unwrap(), name).unwrap();
+        assert_eq!(largest_rings(&session), 1);
+        let next = session.counters().unwrap().slabs_next;
+        wait_until("the next slab is prepared", || {
+            std::thread::sleep(Duration::from_millis(1));
+            collector.pass();
+            session.slab(next).unwrap().is_some_and(|slab| slab.prepared == session.header().slab_bytes)
+        });
+        assert_eq!(session.counters().unwrap().slabs_next, next);
+        let (most, all) = scope.spawn(grow).join().unwrap();
+        assert_eq!(largest_rings(&session), 2, "it has grown");
+        assert_eq!(session.slab(next).unwrap().unwrap().backed, session.header().slab_bytes);
+        // One fault enters 64 KiB. A call has two where a ring begins at the end of such a piece.
+        assert!(most <= 2, "{most} faults in one call");
+        assert!(all <= 40, "{all} faults");
+        end.wait();
+        collector.leave();
+    });
+}
+
+#[test]
+fn the_directory_says_how_far_slabs_are_prepared() {
+    let Some(scratch) = Scratch::in_memory("word") else {
+        silverpoint_tests::skipped!("there is no file system in memory at /dev/shm");
+        return;
+    };
+    let fake = crate::fake::Fake::new(&scratch.root(), 1);
+    let root = Root::open_directory(&scratch.root()).unwrap();
+    let session = ObservedSession::open(&root, list(&root).unwrap()[0]).unwrap();
+    let bytes = session.header().slab_bytes;
+    let prepared = |slab| session.slab(slab).unwrap().unwrap().prepared;
+    let config = || silverpoint_collect::Config { is_eager: true, ..scratch.config() };
+    let mut collector = Collector::new(config()).unwrap();
+    collector.pass();
+    assert_eq!((0..5).map(prepared).collect::<Vec<_>>(), [bytes, bytes, bytes, bytes, 0]);
+    // Pages stay, and the next collector does not ask for them again.
+    collector.leave();
+    let used = session.used_bytes();
+    let mut collector = Collector::new(config()).unwrap();
+    collector.pass();
+    assert_eq!((0..5).map(prepared).collect::<Vec<_>>(), [bytes, bytes, bytes, bytes, 0]);
+    assert_eq!(session.used_bytes(), used);
+    collector.leave();
+    drop(fake);
+}
