@@ -19,7 +19,7 @@ static_assert(offsetof(Lane, ready) == 0 && offsetof(Lane, cur) == 8 && offsetof
 namespace {
 
 // Grows when a function or a layout changes: both files must be of one version.
-constexpr int kInterface = 4;
+constexpr int kInterface = 5;
 constexpr std::uint16_t kDotnet = 4;
 
 // A site and what it is known by. It stays as long as the process: code that is loaded again, and another

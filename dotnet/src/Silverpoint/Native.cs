@@ -29,7 +29,7 @@ namespace Silverpoint
     internal static unsafe class Native
     {
         private const string Library = "silverpoint_net";
-        private const int Interface = 4;
+        private const int Interface = 5;
         // Causes of losses (spec/wire.md, section 6).
         internal const int TooLarge = 5, NoSite = 6;
 
@@ -138,5 +138,7 @@ namespace Silverpoint
         [DllImport(Library)] internal static extern ulong spn_new_id();
         [DllImport(Library)] internal static extern void spn_end_probed_span(NativeSite* site, ulong ticks);
         [DllImport(Library)] internal static extern void spn_context(byte* pairs, UIntPtr size, int cut);
+        [DllImport(Library)] internal static extern void spn_call_at_sigterm(IntPtr call);
+        [DllImport(Library)] internal static extern void spn_do_not_call_at_sigterm(IntPtr call);
     }
 }

@@ -2,6 +2,7 @@ using System;
 using System.Collections.Generic;
 using System.Diagnostics;
 using System.Linq;
+using System.Runtime.CompilerServices;
 using System.Threading;
 using Silverpoint;
 
@@ -17,6 +18,13 @@ static class BegunLinesTests
         Check.Same(string.Join("\n", wanted), string.Join("\n", found.ToArray()), "records, when the program ends by " + how);
     }
 
+    // In any order. SIGTERM ends the program.
+    static void Has(string how, params string[] wanted)
+    {
+        IEnumerable<string> found = Recorded.Texts(Recorded.Program("BegunLines", [how], 143).File).Where(text => !text.StartsWith("silverpoint: "));
+        Check.Same(string.Join("\n", wanted), string.Join("\n", found.OrderBy(text => text, StringComparer.Ordinal).ToArray()), "records, when the program ends by SIGTERM: " + how);
+    }
+
     static int Unhandled => Recorded.IsMono ? 1 : 134;
 
     public static void AtTheEndOfMain() => Are("return", 0, "whole", "begun by another thread", "begun by the thread");
@@ -27,11 +35,27 @@ static class BegunLinesTests
 
     public static void BeforeTheRecordOfTheException() => Are("recorded", Unhandled, "whole", "begun by another thread", "begun by the thread", "unhandled exception");
 
-    // .NET before 10 raises ProcessExit. Others end at once.
-    public static void AtSigterm()
+    public static void AtSigterm() => Are("sigterm", 143, "whole", "begun by another thread", "begun by the thread");
+
+    // A line that was begun again after its listener was closed.
+    public static void AtSigtermAfterClose() => Has("closed", "begun again", "begun by another thread", "begun by the thread", "whole");
+
+    // Other domains of Mono have come and gone.
+    public static void AtSigtermAfterDomains()
     {
-        if (Recorded.Runtime == "core31" || Recorded.Runtime == "net8") Are("sigterm", 143, "whole", "begun by another thread", "begun by the thread");
-        else Are("sigterm", 143, "whole");
+        if (!Recorded.IsMono) throw new Skipped(".NET has one AppDomain");
+        Has("domains", "begun by another thread", "begun by the thread", "begun in a domain", "begun in a domain", "begun in a living domain", "whole");
+    }
+
+    // A program that ignores the signal goes on with its line. .NET 10 calls what is registered all the same.
+    public static void AnIgnoredSigtermLosesNothing()
+    {
+        if (Recorded.Runtime == "core31" || Recorded.Runtime == "net8") throw new Skipped("this runtime ends at a SIGTERM that its caller ignores");
+        string file = Recorded.Fresh(".silver");
+        string again = string.Join(" ", Recorded.Again.ToArray());
+        Ended ended = Recorded.Run(Recorded.Silverpoint, ["run", "-o", file, "--filter", "trace", "--", "sh", "-c", "trap '' TERM; exec " + again + " BegunLines ignored"]);
+        Check.Same(0, ended.Status, "a program that ignores SIGTERM: " + ended.Errors);
+        Check.Same("whole\nbegun by the thread" + (Recorded.IsMono ? "" : "\n") + " and ended", string.Join("\n", Recorded.Texts(file).Where(text => !text.StartsWith("silverpoint: ")).ToArray()), "records");
     }
 
     // No code of the program runs then.
@@ -40,6 +64,31 @@ static class BegunLinesTests
 
 static partial class Programs
 {
+    static void BeginLine() => Trace.Write("begun in a domain");
+
+    static void BeginLineThatStays() => Trace.Write("begun in a living domain");
+
+    static void InDomain(CrossAppDomainDelegate work, bool isUnloaded)
+    {
+        AppDomain domain = AppDomain.CreateDomain("of a line");
+        domain.DoCallBack(InstallInDomain);
+        domain.DoCallBack(work);
+        if (isUnloaded) AppDomain.Unload(domain);
+    }
+
+    // In a function of its own: .NET does not have the type of the delegate.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void BeginLinesInDomains()
+    {
+        InDomain(BeginLine, true);
+        InDomain(BeginLine, true);
+        InDomain(BeginLineThatStays, false);
+    }
+
+    static void InstallInDomain() => SilverpointTrace.Install();
+
+    static void Terminate() => Recorded.Run("kill", [Process.GetCurrentProcess().Id.ToString()]);
+
     public static int BegunLines(string[] arguments)
     {
         string how = arguments[0];
@@ -52,14 +101,27 @@ static partial class Programs
             Trace.Write("another thread");
             Thread.Sleep(Timeout.Infinite);
         }) { IsBackground = true };
-        other.Start();
-        while ((other.ThreadState & System.Threading.ThreadState.WaitSleepJoin) == 0) Thread.Yield();
+        if (how != "ignored") other.Start();
+        while (other.IsAlive && (other.ThreadState & System.Threading.ThreadState.WaitSleepJoin) == 0) Thread.Yield();
         Trace.Write("begun by the thread");
         if (how == "failfast") new SilverpointTraceListener("lines=pieces").Write("a piece");
         if (how == "return") return 0;
-        if (how == "sigterm")
+        if (how == "ignored")
         {
-            Recorded.Run("kill", [Process.GetCurrentProcess().Id.ToString()]);
+            Terminate();
+            Thread.Sleep(500);
+            Trace.WriteLine(" and ended");
+            return 0;
+        }
+        if (how == "closed")
+        {
+            Trace.Close();
+            Trace.Listeners[0].Write("begun again");
+        }
+        if (how == "domains") BeginLinesInDomains();
+        if (how == "sigterm" || how == "closed" || how == "domains")
+        {
+            Terminate();
             Thread.Sleep(Timeout.Infinite);
         }
         var thread = new Thread(() => End(how == "recorded" ? "unhandled" : how));

@@ -4,7 +4,7 @@ using System.Collections.Generic;
 namespace Silverpoint
 {
     // Listeners in which a thread has begun a line since they were closed. Their lines are recorded when the process ends,
-    // by an exception that nobody catches, too. (Environment.FailFast and signals run no code of the program.)
+    // by an exception that nobody catches and by SIGTERM, too. (Environment.FailFast and other signals run no code of the program.)
     // Only weak references lead from here to them, and the runtime has no reference to this while there are none.
     internal static class OpenListeners
     {
@@ -21,6 +21,7 @@ namespace Silverpoint
                 Unsubscribe();
                 AppDomain.CurrentDomain.ProcessExit += End;
                 AppDomain.CurrentDomain.UnhandledException += EndByException;
+                Termination.Set(EndLines);
                 if (!AppDomain.CurrentDomain.IsDefaultAppDomain()) AppDomain.CurrentDomain.DomainUnload += End;
             }
         }
@@ -46,6 +47,7 @@ namespace Silverpoint
         {
             AppDomain.CurrentDomain.ProcessExit -= End;
             AppDomain.CurrentDomain.UnhandledException -= EndByException;
+            Termination.Set(null);
             if (!AppDomain.CurrentDomain.IsDefaultAppDomain()) AppDomain.CurrentDomain.DomainUnload -= End;
         }
 
