@@ -58,7 +58,8 @@ SP_DETAIL_COLD bool attach(Lane& lane, unsigned number, unsigned size, bool may_
     lane.cur = lane.data + base % lane.capacity;
     lane.delta = base - reinterpret_cast<std::uint64_t>(lane.cur);
     lane.committed = &ring.committed();
-    lane.base = lane.entered = base;
+    lane.base = base;
+    lane.entered = is_prepared(ring) ? base : ~std::uint64_t{0};
     lane.claimed_ns = clock_ns(CLOCK_MONOTONIC_COARSE);
     for (auto& mark : lane.marks) mark = 0;
     lane.stated = lane.stated_eighth = 0;

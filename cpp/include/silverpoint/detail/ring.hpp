@@ -188,6 +188,14 @@ SP_DETAIL_COLD bool back_slab(std::uint32_t slab, std::uint32_t end) {
 // store one. Entries of a file in memory are writable at once.
 inline void load_page(const char* at) { static_cast<void>(*static_cast<const volatile char*>(at)); }
 
+// Whether a slice was backed by the collector, at least in part. A producer that backs one enters its pages
+// into the page tables, too.
+SP_DETAIL_COLD bool is_prepared(const Ring& ring) {
+    const auto at = static_cast<std::size_t>(ring.base - session.rings);
+    const SlabEntry& entry = slab_entry(static_cast<std::uint32_t>(at / session.slab_bytes));
+    return entry.prepared.load(std::memory_order_relaxed) > at % session.slab_bytes;
+}
+
 // The next slice of a slab of this size; empty if others have taken all of them, or there is no memory (see
 // `has_memory`). A number is taken only after its slice is backed: a slice without memory would never be
 // used.

@@ -314,6 +314,9 @@ impl Lane {
             let data = claimed.slice.0.part(session.layout.ring_header_size as usize).address();
             self.head.attach(claimed.slice.shared(session), data, claimed.capacity, claimed.base);
         }
+        if !slabs::is_prepared(session, claimed.slice) {
+            self.head.set_entered();
+        }
         self.slice.set(claimed.slice.0.address());
         self.stream.set(claimed.stream);
         self.stated.forget();

@@ -180,6 +180,16 @@ pub(crate) fn hold_nothing(session: &Session) -> bool {
     })
 }
 
+/// Whether a slice was backed by the collector, at least in part. A producer that backs one enters its pages
+/// into the page tables, too.
+pub(crate) fn is_prepared(session: &Session, slice: Slice) -> bool {
+    let at = slice.0.address().addr() - session.rings.address().addr();
+    let (slab, in_slab) = (at / session.layout.slab_bytes as usize, at % session.layout.slab_bytes as usize);
+    // SAFETY: an offset within the entry; the slice is in a slab of the directory.
+    let prepared = unsafe { entry(session, slab as u32).u32(at::SLAB_PREPARED) }.load(Ordering::Relaxed);
+    prepared as usize > in_slab
+}
+
 /// Slices of a slab that were ever claimed and are backed.
 fn used(session: &Session, slab: u32, shift: u32) -> u32 {
     // SAFETY: offsets within the entry.

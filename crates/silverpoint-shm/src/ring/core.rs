@@ -159,6 +159,11 @@ impl<P: Platform> Head<P> {
         self.capacity.set(capacity);
     }
 
+    /// All pages of the ring are in the page tables already.
+    pub fn set_entered(&self) {
+        self.entered.set(u64::MAX);
+    }
+
     /// Whether records are overwritten: then the cold path must run at every eighth rather than at every
     /// quarter.
     pub fn set_overwritten(&self, is_overwritten: bool) {
