@@ -1,5 +1,4 @@
 using System;
-using System.Collections.Concurrent;
 using System.Collections.Generic;
 using System.Diagnostics.Metrics;
 using System.Threading;
@@ -14,7 +13,7 @@ namespace Silverpoint
         // Letters of a name or unit of an instrument that has sites of its own.
         private const int MostName = 500;
 
-        private static readonly ConcurrentDictionary<(string Meter, string Name, string Unit), MeterInstrument> all = new ConcurrentDictionary<(string, string, string), MeterInstrument>();
+        private static readonly BoundedTable<(string Meter, string Name, string Unit), MeterInstrument> all = new BoundedTable<(string Meter, string Name, string Unit), MeterInstrument>(Most);
         private static readonly MeterInstrument shared = new MeterInstrument("meters", "measurement", "", true);
 
         private readonly string category;
@@ -37,12 +36,7 @@ namespace Silverpoint
         {
             string meter = string.IsNullOrEmpty(instrument.Meter.Name) ? "meters" : instrument.Meter.Name, unit = instrument.Unit ?? "";
             if (meter.Length > MostName || instrument.Name.Length > MostName || unit.Length > MostName) return shared;
-            var key = (meter, instrument.Name, unit);
-            lock (all)
-            {
-                if (all.TryGetValue(key, out MeterInstrument found)) return found;
-                return all.Count >= Most ? shared : all[key] = new MeterInstrument(meter, instrument.Name, unit, false);
-            }
+            return all.FindOrAdd((meter, instrument.Name, unit), 0, (key, none) => new MeterInstrument(key.Meter, key.Name, key.Unit, false)) ?? shared;
         }
 
         internal void Record<T>(Instrument instrument, T value, KeyValuePair<string, object>[] tags) where T : struct

@@ -1,5 +1,4 @@
 using System;
-using System.Collections.Concurrent;
 using System.Collections.Generic;
 using System.Runtime.CompilerServices;
 using System.Threading;
@@ -13,12 +12,11 @@ namespace Silverpoint.Extensions.Logging
         internal const int MostTemplates = 1000, MostPoints = 16384;
         private const int Buckets = 64, MostNear = 4;
 
-        private static int points;
+        private static readonly Bound points = new Bound(MostPoints);
 
         private readonly string category;
         private readonly Level level;
-        private readonly ConcurrentDictionary<SiteKey, ListedSlot> templates = new ConcurrentDictionary<SiteKey, ListedSlot>();
-        private int count;
+        private readonly BoundedTable<SiteKey, ListedSlot> templates = new BoundedTable<SiteKey, ListedSlot>(MostTemplates);
         // Sites of messages that are defined, by what their states share.
         private readonly DefinedSite[] defined = new DefinedSite[Buckets];
         private int definedCount;
@@ -43,25 +41,10 @@ namespace Silverpoint.Extensions.Logging
         private TracepointDescription Describe(string template) => Tracepoint.Log(category, level, template, "", 0, "");
 
         // Null: there are too many.
-        internal Tracepoint Make(string template, string signature, string[] names)
-        {
-            if (Interlocked.Increment(ref points) <= MostPoints) return new ExtendedTracepoint(Describe(template), signature, names);
-            Interlocked.Decrement(ref points);
-            return null;
-        }
+        internal Tracepoint Make(string template, string signature, string[] names) => points.Take() ? new ExtendedTracepoint(Describe(template), signature, names) : null;
 
         // Null: there are too many templates.
-        internal ListedSlot OfTemplate(string template, MessageParts parts)
-        {
-            var key = new SiteKey(template, parts);
-            ListedSlot slot;
-            if (templates.TryGetValue(key, out slot)) return slot;
-            if (Volatile.Read(ref count) >= MostTemplates) return null;
-            slot = new ListedSlot(template);
-            if (!templates.TryAdd(key, slot)) return templates[key];
-            Interlocked.Increment(ref count);
-            return slot;
-        }
+        internal ListedSlot OfTemplate(string template, MessageParts parts) => templates.FindOrAdd(new SiteKey(template, parts), template, (key, text) => new ListedSlot(text));
 
         // Null: it is not known yet.
         [MethodImpl(MethodImplOptions.NoInlining)]

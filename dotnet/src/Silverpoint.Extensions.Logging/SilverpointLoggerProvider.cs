@@ -1,5 +1,3 @@
-using System.Collections.Concurrent;
-using System.Threading;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 
@@ -21,9 +19,8 @@ namespace Silverpoint.Extensions.Logging
     {
         // Loggers of further categories record with the category of the first of them.
         internal const int MostCategories = 2000;
-        private static readonly ConcurrentDictionary<string, SilverpointLogger> loggers = new ConcurrentDictionary<string, SilverpointLogger>();
+        private static readonly BoundedTable<string, SilverpointLogger> loggers = new BoundedTable<string, SilverpointLogger>(MostCategories);
         private static readonly SilverpointLogger other = new SilverpointLogger("other");
-        private static int count;
 
         /// <summary>Does not track activities.</summary>
         public SilverpointLoggerProvider() { }
@@ -36,17 +33,7 @@ namespace Silverpoint.Extensions.Logging
         }
 
         /// <summary>A logger of this category. Loggers of one category are one object, in all providers.</summary>
-        public ILogger CreateLogger(string categoryName)
-        {
-            SilverpointLogger logger;
-            categoryName = categoryName ?? "";
-            if (loggers.TryGetValue(categoryName, out logger)) return logger;
-            if (Volatile.Read(ref count) >= MostCategories) return other;
-            logger = new SilverpointLogger(categoryName);
-            if (!loggers.TryAdd(categoryName, logger)) return loggers[categoryName];
-            Interlocked.Increment(ref count);
-            return logger;
-        }
+        public ILogger CreateLogger(string categoryName) => loggers.FindOrAdd(categoryName ?? "", 0, (name, none) => new SilverpointLogger(name)) ?? other;
 
         /// <summary>Does nothing. Loggers go on to record, since the program may hold them.</summary>
         public void Dispose() { }

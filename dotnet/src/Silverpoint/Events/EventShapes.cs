@@ -1,4 +1,3 @@
-using System.Collections.Generic;
 using System.Threading;
 
 namespace Silverpoint
@@ -9,18 +8,12 @@ namespace Silverpoint
         // Programs may make names at run time. Beyond these numbers events have a site for each level, and their names are arguments.
         internal const int MostOfSource = 1000, Most = 8192;
 
-        private static readonly Dictionary<string, Dictionary<string, EventShape>> sources = new Dictionary<string, Dictionary<string, EventShape>>();
-        private static int count;
+        private static readonly BoundedTable<string, BoundedTable<string, EventShape>> sources = new BoundedTable<string, BoundedTable<string, EventShape>>(Most);
+        private static readonly Bound ofAllSources = new Bound(Most);
         private static readonly EventShape[] shared = new EventShape[6 * 8];
 
         // For tests.
-        internal static int Count
-        {
-            get
-            {
-                lock (sources) return count;
-            }
-        }
+        internal static int Count => ofAllSources.Count;
 
         internal static EventShape Shared(Level level, EventParts parts)
         {
@@ -42,22 +35,8 @@ namespace Silverpoint
                 foreach (ValueField field in fields) signature += field.Signature;
             // (Names have no line ends, and the message is the last.)
             string key = string.Join("\n", id, version, (int)level, (int)parts, signature, fields == null, name, names == null ? "" : string.Join("\n", names), message);
-            lock (sources)
-            {
-                Dictionary<string, EventShape> known;
-                if (!sources.TryGetValue(source, out known))
-                {
-                    if (count >= Most) return null;
-                    sources[source] = known = new Dictionary<string, EventShape>();
-                }
-                EventShape shape;
-                if (known.TryGetValue(key, out shape)) return shape;
-                if (count >= Most || known.Count >= MostOfSource) return null;
-                shape = EventShape.Make(source, name, message, level, parts, fields, names);
-                known[key] = shape;
-                ++count;
-                return shape;
-            }
+            BoundedTable<string, EventShape> known = ofAllSources.IsReached ? sources.Find(source) : sources.FindOrAdd(source, 0, (of, none) => new BoundedTable<string, EventShape>(MostOfSource, ofAllSources));
+            return known?.FindOrAdd(key, (source, name, message, level, parts, fields, names), (_, of) => EventShape.Make(of.source, of.name, of.message, of.level, of.parts, of.fields, of.names));
         }
     }
 }

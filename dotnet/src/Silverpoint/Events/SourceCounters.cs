@@ -21,22 +21,12 @@ namespace Silverpoint
             Metadata = 2,
         }
 
-        private sealed class Site
-        {
-            internal Tracepoint Point;
-            internal string Unit;
-            internal Parts Parts;
-            // With another unit or other parts.
-            internal Site Next;
-        }
-
         // By name: a source that is made again uses the counters of the one before it.
-        private static readonly Dictionary<string, SourceCounters> all = new Dictionary<string, SourceCounters>();
-        private static int countOfAll;
+        private static readonly BoundedTable<string, SourceCounters> all = new BoundedTable<string, SourceCounters>(Most);
+        private static readonly Bound ofAllSources = new Bound(Most);
 
         private readonly string source;
-        private readonly Dictionary<string, Site> sites = new Dictionary<string, Site>();
-        private int count;
+        private readonly BoundedTable<(string Name, string Unit, Parts Parts), Tracepoint> points = new BoundedTable<(string Name, string Unit, Parts Parts), Tracepoint>(MostOfSource, ofAllSources);
 
         private SourceCounters(string source)
         {
@@ -44,15 +34,7 @@ namespace Silverpoint
         }
 
         // Null: there are too many.
-        internal static SourceCounters Of(string source)
-        {
-            lock (all)
-            {
-                SourceCounters found;
-                if (!all.TryGetValue(source, out found) && all.Count < Most) all[source] = found = new SourceCounters(source);
-                return found;
-            }
-        }
+        internal static SourceCounters Of(string source) => all.FindOrAdd(source, 0, (name, none) => new SourceCounters(name));
 
         // False: this is no counter's event, or there are too many counters.
         internal bool Record(IList<object> payload)
@@ -75,7 +57,7 @@ namespace Silverpoint
             {
                 return false;
             }
-            Tracepoint point = Find(name, unit, parts);
+            Tracepoint point = points.FindOrAdd((name, unit, parts), source, (key, category) => Make(category, key.Name, key.Unit, key.Parts));
             if (point == null) return false;
             if (!point.IsEnabled) return true;
             Writer writer = Writer.Take(6);
@@ -100,24 +82,7 @@ namespace Silverpoint
         // The runtime's names of what is recorded as min, max and deviation.
         private static readonly string[] statistics = { "Min", "Max", "StandardDeviation" };
 
-        // Null: there are too many.
-        private Tracepoint Find(string name, string unit, Parts parts)
-        {
-            lock (all)
-            {
-                Site first;
-                sites.TryGetValue(name, out first);
-                for (Site one = first; one != null; one = one.Next)
-                    if (one.Parts == parts && one.Unit == unit) return one.Point;
-                if (count >= MostOfSource || countOfAll >= Most) return null;
-                ++count;
-                ++countOfAll;
-                sites[name] = new Site { Point = Make(name, unit, parts), Unit = unit, Parts = parts, Next = first };
-                return sites[name].Point;
-            }
-        }
-
-        private Tracepoint Make(string name, string unit, Parts parts)
+        private static Tracepoint Make(string source, string name, string unit, Parts parts)
         {
             string value = Codec<double>.Signature, signature = Units.Of(unit, value);
             var names = new List<string> { "value" };

@@ -1,5 +1,4 @@
 using System;
-using System.Collections.Concurrent;
 using System.Diagnostics;
 using System.Globalization;
 using System.Threading;
@@ -23,9 +22,9 @@ namespace Silverpoint
 
         private readonly ListenerSettings settings;
         private readonly TraceSite written;
-        private readonly ConcurrentDictionary<string, TraceSite>[] sources = new ConcurrentDictionary<string, TraceSite>[6];
-        // How many there are of each level.
-        private readonly int[] counts = new int[6];
+        private readonly BoundedTable<string, TraceSite>[] sources = new BoundedTable<string, TraceSite>[6];
+        // What further sources record at each level: the category is the listener's.
+        private readonly BoundedTable<Level, TraceSite> others = new BoundedTable<Level, TraceSite>(6);
         // Replaced at Close: the values of threads lead to this listener, and would keep it alive as long as the threads.
         private volatile ThreadLocal<PartialLine> lines;
 
@@ -37,7 +36,7 @@ namespace Silverpoint
         public SilverpointTraceListener(string initializeData) : base("Silverpoint")
         {
             settings = ListenerSettings.Parse(initializeData);
-            for (int i = 0; i < sources.Length; ++i) sources[i] = new ConcurrentDictionary<string, TraceSite>();
+            for (int i = 0; i < sources.Length; ++i) sources[i] = new BoundedTable<string, TraceSite>(MostSources);
             written = SiteOf(settings.Category, settings.Level);
             lines = NewLines();
         }
@@ -258,27 +257,8 @@ namespace Silverpoint
             return slash >= 0 && slash + 1 < source.Length ? source.Substring(slash + 1) : source;
         }
 
-        private TraceSite SiteOf(string category, Level level)
-        {
-            TraceSite site;
-            return sources[(int)level].TryGetValue(category, out site) ? site : MakeSite(category, level);
-        }
-
-        private TraceSite MakeSite(string category, Level level)
-        {
-            ConcurrentDictionary<string, TraceSite> known = sources[(int)level];
-            TraceSite site;
-            // (The dictionary's own Count takes all of its locks.)
-            if (Volatile.Read(ref counts[(int)level]) >= MostSources)
-            {
-                category = settings.Category;
-                if (known.TryGetValue(category, out site)) return site;
-            }
-            site = new TraceSite(category, level);
-            if (!known.TryAdd(category, site)) return known[category];
-            Interlocked.Increment(ref counts[(int)level]);
-            return site;
-        }
+        private TraceSite SiteOf(string category, Level level) =>
+            sources[(int)level].FindOrAdd(category, level, (key, of) => new TraceSite(key, of)) ?? others.FindOrAdd(level, settings.Category, (of, key) => new TraceSite(key, of));
 
         private static Level LevelOf(TraceEventType type)
         {

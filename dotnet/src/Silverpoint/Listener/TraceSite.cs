@@ -1,4 +1,3 @@
-using System.Collections.Concurrent;
 using System.Threading;
 
 namespace Silverpoint
@@ -11,9 +10,7 @@ namespace Silverpoint
 
         private readonly string source;
         private readonly Level level;
-        private readonly ConcurrentDictionary<string, Slot> formats = new ConcurrentDictionary<string, Slot>();
-        // How many formats there are. (The dictionary's own Count takes all of its locks.)
-        private int count;
+        private readonly BoundedTable<string, Slot> formats = new BoundedTable<string, Slot>(MostFormats);
         // By what there is of an event.
         private readonly Tracepoint[] named = new Tracepoint[EventArguments.MostParts];
 
@@ -38,16 +35,7 @@ namespace Silverpoint
         internal Tracepoint MakeNamed(string template, string signature, string[] names) => new ExtendedTracepoint(Tracepoint.Log(source, level, template, "", 0, ""), signature, names);
 
         // Null: there are too many format strings.
-        internal Slot OfFormat(string format)
-        {
-            Slot slot;
-            if (formats.TryGetValue(format, out slot)) return slot;
-            if (Volatile.Read(ref count) >= MostFormats) return null;
-            slot = new Slot();
-            if (!formats.TryAdd(format, slot)) return formats[format];
-            Interlocked.Increment(ref count);
-            return slot;
-        }
+        internal Slot OfFormat(string format) => formats.FindOrAdd(format, 0, (key, none) => new Slot());
 
         // Of arguments with names: the first is the text, the others follow it.
         internal Tracepoint Named(ref EventArguments arguments)
