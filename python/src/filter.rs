@@ -2,8 +2,8 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use silverpoint_formats::filter::{Expression, FilePattern, Filter, WhoPattern};
-use silverpoint_formats::time::{When, local_zone, utc_zone};
+use silverpoint_query::filter::{Expression, FilePattern, Filter, WhoPattern};
+use silverpoint_render::time::{When, local_zone, utc_zone};
 use silverpoint_wire::level::Level;
 
 use crate::value::classes;

@@ -5,9 +5,8 @@ use std::cell::RefCell;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString};
-use silverpoint_formats::render::Renderer;
-use silverpoint_formats::text;
-use silverpoint_formats::tracefile::cause_name;
+use silverpoint_render::{Renderer, text};
+use silverpoint_trace::cause_name;
 use silverpoint_wire::level::Kind;
 
 use crate::row::{Kept, Row};

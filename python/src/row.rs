@@ -5,15 +5,14 @@ use std::sync::Arc;
 
 use pyo3::Py;
 use pyo3::sync::PyOnceLock;
+use silverpoint_trace::{Context, Event, What};
 use silverpoint_convert::{Process, Record};
-use silverpoint_formats::Context;
-use silverpoint_formats::tracefile::{Event, What};
 
 use crate::site::Site;
 
 /// A site, with its object in Python once somebody has asked for it.
 pub(crate) struct SiteData {
-    pub(crate) site: silverpoint_formats::site::Site,
+    pub(crate) site: silverpoint_trace::Site,
     pub(crate) object: PyOnceLock<Py<Site>>,
 }
 
@@ -165,7 +164,7 @@ impl Keeper {
     }
 
     /// The same number is always the same site.
-    fn site(&mut self, number: usize, site: &silverpoint_formats::site::Site) -> Arc<SiteData> {
+    fn site(&mut self, number: usize, site: &silverpoint_trace::Site) -> Arc<SiteData> {
         let new = || Arc::new(SiteData { site: site.clone(), object: PyOnceLock::new() });
         Arc::clone(self.sites.entry(number).or_insert_with(new))
     }

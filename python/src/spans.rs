@@ -6,9 +6,9 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyDict, PyString};
-use silverpoint_formats::filter::{Facts, Filter, RecordFilter};
-use silverpoint_formats::tracefile::{Note, What};
-use silverpoint_formats::tree::{Part, part};
+use silverpoint_trace::{Note, What};
+use silverpoint_query::filter::{Facts, Filter, RecordFilter};
+use silverpoint_query::tree::{Part, part};
 use silverpoint_wire::level::Kind;
 
 use crate::arrow::Table;

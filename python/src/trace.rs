@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 use regex::RegexBuilder;
+use silverpoint_trace::{Note, Verdict, with_parts};
 use silverpoint_convert::{Formats, SILVER};
-use silverpoint_formats::tracefile::{Note, Verdict, with_parts};
 
 use crate::arrow::Table;
 use crate::fault::{Fault, offset};
@@ -73,7 +73,7 @@ pub(crate) fn open(
                 return Ok(None);
             }
             let paths = if only { traces } else { with_parts(&traces) };
-            let trace = silverpoint_formats::tracefile::Trace::open(&paths)?;
+            let trace = silverpoint_trace::Trace::open(&paths)?;
             match trace.notes().iter().find(|note| note.matter.verdict() == Verdict::NotATraceFile) {
                 Some(note) => Err(Fault::not_a_trace(note)),
                 None => Ok(Some(trace)),

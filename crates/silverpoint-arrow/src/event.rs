@@ -6,10 +6,9 @@ use std::io;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use silverpoint_trace::{Site, What};
 use silverpoint_convert::{Record, WriteError};
-use silverpoint_formats::columns::{Kind, OF_EVENT, RECORD, kind_of, name_beside, ns_of, too_large};
-use silverpoint_formats::site::Site;
-use silverpoint_formats::tracefile::What;
+use silverpoint_query::columns::{Kind, OF_EVENT, RECORD, kind_of, name_beside, ns_of, too_large};
 
 use crate::Table;
 use crate::column::{Cell, Column, Values};

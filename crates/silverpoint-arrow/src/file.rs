@@ -12,7 +12,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
-use silverpoint_formats::columns::{Kind, SCHEMA_KEY, SCHEMA_VERSION};
+use silverpoint_query::columns::{Kind, SCHEMA_KEY, SCHEMA_VERSION};
 
 use crate::column::data_type;
 

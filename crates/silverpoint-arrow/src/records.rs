@@ -4,13 +4,11 @@ use std::io;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use silverpoint_render::{ShowContext, Renderer, text};
+use silverpoint_trace::{What, cause_name};
 use silverpoint_convert::{Record, WriteError};
-use silverpoint_formats::ShowContext;
-use silverpoint_formats::columns::{RECORD, name_of};
-use silverpoint_formats::json::{Stack, push_args};
-use silverpoint_formats::render::Renderer;
-use silverpoint_formats::text;
-use silverpoint_formats::tracefile::{What, cause_name};
+use silverpoint_query::columns::{RECORD, name_of};
+use silverpoint_render::json::{Stack, push_args};
 
 use crate::Table;
 use crate::column::{Cell, Column};

@@ -5,8 +5,8 @@ use std::io::Write;
 use std::time::Duration;
 
 use silverpoint::info;
-use silverpoint_formats::filter::Expression;
 use silverpoint_logger::{Config, Filter, Flushed, Logger, Sink, text};
+use silverpoint_query::filter::Expression;
 
 /// Records that a program makes which is to be killed. The first come as fast as it goes, the others so that it still has work however late the kill comes.
 const FLOOD: std::ops::Range<u64> = 0..600_000;

@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::thread;
 use std::time::Duration;
 
-use silverpoint_formats::filter::Filter;
-use silverpoint_formats::tracefile::{Follow, Trace};
+use silverpoint_query::filter::Filter;
+use silverpoint_trace::{Follow, Trace};
 
 use crate::exit::{Exit, Outcome, failure};
 use crate::input::{Files, Output, Wanted, exit, tell};

@@ -13,7 +13,7 @@ use silverpoint_convert::ctf::Clock;
 use silverpoint_convert::otlp::OTLP;
 use silverpoint_convert::silver::TraceReader;
 use silverpoint_convert::{Format, Formats, Merge, Reader, SILVER};
-use silverpoint_formats::tracefile::{Session, Trace};
+use silverpoint_trace::{Session, Trace};
 
 pub use self::args::Args;
 use self::copying::Copying;

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use silverpoint_formats::filter::WhoPattern;
+use silverpoint_query::filter::WhoPattern;
 use silverpoint_shm::observer::{ObserveError, ObservedSession, TableSite};
 use silverpoint_wire::directive;
 use silverpoint_wire::layout::probes;

@@ -4,9 +4,9 @@ use std::fmt;
 use std::io::Write;
 
 use silverpoint_collect::CollectError;
-use silverpoint_formats::tracefile::OpenError;
 use silverpoint_logger::{LoggerError, SettingsError};
 use silverpoint_read::ReadError;
+use silverpoint_trace::OpenError;
 
 /// What the program ends with. `run` ends as its command did, unless it could not start it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

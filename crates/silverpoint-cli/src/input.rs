@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-use silverpoint_formats::filter::{Expression, FilePattern, Filter, WhoPattern, category};
-use silverpoint_formats::time::{When, local_zone, utc_zone};
-use silverpoint_formats::tracefile::{Note, OpenError, Source, Trace, Verdict, with_parts};
+use silverpoint_query::filter::{Expression, FilePattern, Filter, WhoPattern, category};
+use silverpoint_render::time::{When, local_zone, utc_zone};
+use silverpoint_trace::{Note, OpenError, Source, Trace, Verdict, with_parts};
 use silverpoint_wire::level::Level;
 
 use crate::exit::{Exit, Failed, failure};
@@ -159,7 +159,7 @@ impl Wanted {
     }
 
     /// The zone in which times are given and shown.
-    pub fn zone(&self) -> silverpoint_formats::time::TimeZone {
+    pub fn zone(&self) -> silverpoint_render::time::TimeZone {
         if self.utc { utc_zone() } else { local_zone() }
     }
 }

@@ -6,7 +6,8 @@ use std::sync::Once;
 
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use silverpoint_formats::newfile;
+
+use silverpoint_trace::newfile;
 
 use crate::exit::note;
 

@@ -53,7 +53,7 @@ use clap::{Parser, Subcommand};
 
 use exit::Outcome;
 use silverpoint_convert::Formats;
-use silverpoint_formats::units;
+use silverpoint_render::units;
 
 /// Tracing that costs what reading the clock costs, and survives the death of the program.
 #[derive(Parser)]

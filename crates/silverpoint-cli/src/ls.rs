@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use serde_json::json;
 use silverpoint_collect::{Limits, sweep};
-use silverpoint_formats::escape::push_escaped;
 use silverpoint_shm::observer::{ObservedSession, Slice};
 use silverpoint_shm::root::Root;
+use silverpoint_trace::escape::push_escaped;
 use silverpoint_wire::layout::{CAUSE_NAMES, CAUSES};
 use silverpoint_wire::process;
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
-use silverpoint_formats::newfile::{begun, ended, temporary};
+use silverpoint_trace::newfile::{begun, ended, temporary};
 
 use crate::exit::{Failed, failure};
 use crate::newfile::EXISTS;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use silverpoint_formats::newfile::{Part, temporary};
+use silverpoint_trace::newfile::{Part, temporary};
 
 use crate::exit::{Failed, failure};
 

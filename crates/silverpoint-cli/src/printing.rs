@@ -1,9 +1,9 @@
 //! Records on standard output, as `cat` and `tail` print them.
 
-use silverpoint_formats::filter::Filter;
-use silverpoint_formats::time::{Style, TimeZone, When};
-use silverpoint_formats::tracefile::{Event, Trace, Watcher};
-use silverpoint_formats::{json, text};
+use silverpoint_query::filter::Filter;
+use silverpoint_render::time::{Style, TimeZone, When};
+use silverpoint_render::{json, text};
+use silverpoint_trace::{Event, Trace, Watcher};
 
 use crate::exit::Failed;
 use crate::input::Output;

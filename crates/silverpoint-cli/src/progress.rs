@@ -8,7 +8,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use silverpoint_formats::tracefile::bytes_read;
+
+use silverpoint_trace::bytes_read;
 
 use crate::terminal;
 

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use silverpoint_formats::tracefile::rewrite::{Options, Rewritten, rewrite};
-use silverpoint_formats::tracefile::{Matter, Source, Trace, Verdict, with_parts};
+use silverpoint_trace::rewrite::{Options, Rewritten, rewrite};
+use silverpoint_trace::{Matter, Source, Trace, Verdict, with_parts};
 use silverpoint_wire::compression::Compression;
 
 use crate::exit::{Exit, Failed, Outcome, failure, inform, note};

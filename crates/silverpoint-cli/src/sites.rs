@@ -3,11 +3,10 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use silverpoint_formats::filter::Filter;
-use silverpoint_formats::site::Site;
-use silverpoint_formats::stats::{collect, push_listed_site_json, push_site_json};
-use silverpoint_formats::table::{Table, bytes, grouped};
-use silverpoint_formats::tracefile::worst;
+use silverpoint_query::filter::Filter;
+use silverpoint_query::stats::{collect, push_listed_site_json, push_site_json};
+use silverpoint_render::table::{Table, bytes, grouped};
+use silverpoint_trace::{Site, worst};
 use silverpoint_wire::process;
 use silverpoint_wire::site::SiteDescription;
 
@@ -258,7 +257,7 @@ impl Listing {
 
 #[cfg(test)]
 mod tests {
-    use silverpoint_formats::site::Site;
+    use silverpoint_trace::Site;
     use silverpoint_wire::level::{Kind, Level};
     use silverpoint_wire::site::SiteDescription;
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ArgGroup;
-use silverpoint_formats::tracefile::Verdict;
-use silverpoint_formats::tracefile::rewrite::{Limit, Options, PARTS_MAX, Parts, Rewritten, split};
+use silverpoint_trace::Verdict;
+use silverpoint_trace::rewrite::{Limit, Options, PARTS_MAX, Parts, Rewritten, split};
 use silverpoint_wire::compression::Compression;
 
 use crate::exit::{Exit, Failed, Outcome, at, failure, inform};

@@ -1,7 +1,7 @@
 //! `silverpoint stats`: what a trace holds, in numbers.
 
-use silverpoint_formats::stats::{Signs, TextOptions, collect_with, push_json, push_text};
-use silverpoint_formats::tracefile::worst;
+use silverpoint_query::stats::{Signs, TextOptions, collect_with, push_json, push_text};
+use silverpoint_trace::worst;
 
 use crate::exit::Outcome;
 use crate::input::{Files, Output, Wanted, exit, tell};

@@ -9,9 +9,9 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use silverpoint_collect::Missing;
-use silverpoint_formats::tracefile::{Trace, with_parts};
 use silverpoint_shm::observer::{ObserveError, ObservedSession, list};
 use silverpoint_shm::root::Root;
+use silverpoint_trace::{Trace, with_parts};
 use silverpoint_wire::block::{BlockKind, GapInfo, LossInfo};
 use silverpoint_wire::layout::block::LEVELS_CONTROL;
 use silverpoint_wire::layout::{CAUSE_NAMES, CAUSES, cause};

@@ -7,8 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
-use silverpoint_formats::filter::Filter;
-use silverpoint_formats::tracefile::{Follow, Trace, with_parts};
+
+use silverpoint_query::filter::Filter;
+use silverpoint_trace::{Follow, Trace, with_parts};
 
 use crate::exit::{Exit, Failed, Outcome, failure, note};
 use crate::input::{Output, Wanted, exit, tell};

@@ -1,7 +1,7 @@
 //! `silverpoint trim`: the records of a selection, as a file of their own.
 
-use silverpoint_formats::tracefile::Verdict;
-use silverpoint_formats::tracefile::rewrite::{Options, trim};
+use silverpoint_trace::Verdict;
+use silverpoint_trace::rewrite::{Options, trim};
 
 use crate::exit::{Exit, Outcome, inform};
 use crate::input::{Files, Wanted, tell};

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use silverpoint_formats::tracefile::Source;
-use silverpoint_formats::tracefile::verify::{Depth, Severity, Verified, verify};
+use silverpoint_trace::Source;
+use silverpoint_trace::verify::{Depth, Severity, Verified, verify};
 
 use crate::exit::{Exit, Outcome, failure, note};
 use crate::input::{Output, exit};

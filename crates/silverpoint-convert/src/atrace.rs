@@ -3,8 +3,8 @@
 //! A name has a site of its own, unless there are too many of them or it is too long. All others share sites
 //! called `atrace`, and are their last argument, `atrace.name` ([the guide](../../../docs/guide/atrace.md)).
 
-use silverpoint_formats::json::{Stack, push_plain};
-use silverpoint_formats::site::Site;
+use silverpoint_render::json::{Stack, push_plain};
+use silverpoint_trace::Site;
 use silverpoint_wire::level::Kind;
 
 /// Begin of the categories of ATrace's tags.

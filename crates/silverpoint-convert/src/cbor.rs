@@ -3,8 +3,8 @@
 use std::convert::Infallible;
 use std::io::{self, Write};
 
-use silverpoint_formats::cbor::check;
-use silverpoint_formats::time::TimeText;
+use silverpoint_render::time::TimeText;
+use silverpoint_trace::cbor::check;
 use silverpoint_wire::value::{Sequence, Text, Visitor};
 
 use crate::document;

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use silverpoint_formats::json::{JsonVisitor, Stack, push_string};
+use silverpoint_render::json::{JsonVisitor, Stack, push_string};
 use silverpoint_wire::value::{Sequence, Text, Visitor};
 
 /// The columns, in their order. All that a record may have stands in one of them.

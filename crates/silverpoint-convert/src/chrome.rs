@@ -5,14 +5,12 @@ use std::convert::Infallible;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use silverpoint_formats::json::{
+use silverpoint_query::tree::{Part, part};
+use silverpoint_render::json::{
     JsonVisitor, Stack, join_objects, push_args, push_plain, push_string, without_first,
 };
-use silverpoint_formats::render::Renderer;
-use silverpoint_formats::site::Site;
-use silverpoint_formats::text;
-use silverpoint_formats::tracefile::What;
-use silverpoint_formats::tree::{Part, part};
+use silverpoint_render::{Renderer, text};
+use silverpoint_trace::{Site, What};
 use silverpoint_wire::level::Kind;
 use silverpoint_wire::value::{WalkError, walk};
 

@@ -3,8 +3,7 @@
 use std::io::{self, Write};
 use std::mem::take;
 
-use silverpoint_formats::render::Renderer;
-use silverpoint_formats::text;
+use silverpoint_render::{Renderer, text};
 
 use crate::cells::{COLUMNS, COLUMNS_MAX, Cells};
 use crate::document;

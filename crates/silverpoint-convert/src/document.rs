@@ -2,8 +2,7 @@
 
 use std::convert::Infallible;
 
-use silverpoint_formats::site::Site;
-use silverpoint_formats::tracefile::What;
+use silverpoint_trace::{Site, What};
 use silverpoint_wire::layout::CAUSE_NAMES;
 use silverpoint_wire::level::Kind;
 use silverpoint_wire::value::{Nobody, Sequence, Text, Visitor, WalkError, walk};

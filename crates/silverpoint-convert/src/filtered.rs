@@ -1,6 +1,6 @@
 //! The records of an input that a filter takes, under the input's name.
 
-use silverpoint_formats::filter::{Facts, RecordFilter};
+use silverpoint_query::filter::{Facts, RecordFilter};
 
 use crate::{ReadError, Reader, Record};
 

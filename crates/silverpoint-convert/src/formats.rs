@@ -37,7 +37,7 @@ pub struct Format {
     pub endings: &'static [&'static str],
     /// What it is, for people.
     pub about: &'static str,
-    /// Absent where it is only written, and of trace files, which are opened by [`silverpoint_formats::tracefile::Trace`].
+    /// Absent where it is only written, and of trace files, which are opened by [`silverpoint_trace::Trace`].
     pub reader: Option<MakeReader>,
     /// Absent where it is only read, and where the output is no file: of CTF, which is a directory ([`crate::ctf::CtfWriter`]).
     pub writer: Option<MakeWriter>,

@@ -1,7 +1,6 @@
 //! What a writer writes of each thread and each site again and again, made once.
 
-use silverpoint_formats::site::Site;
-use silverpoint_formats::tracefile::What;
+use silverpoint_trace::{Site, What};
 use silverpoint_wire::value::{Visitor, WalkError};
 
 use crate::{Interned, Record, exact};

@@ -5,9 +5,7 @@ use std::collections::HashMap;
 
 use minicbor::Decoder;
 use minicbor::data::Type as Item;
-use silverpoint_formats::Context;
-use silverpoint_formats::site::Site;
-use silverpoint_formats::tracefile::Kept;
+use silverpoint_trace::{Context, Kept, Site};
 use silverpoint_wire::layout::signature::ARGS_MAX;
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::signature::{self, Type};

@@ -2,8 +2,7 @@
 
 use std::io;
 
-use silverpoint_formats::Context;
-use silverpoint_formats::tracefile::What;
+use silverpoint_trace::{Context, What};
 
 use crate::{ReadError, WriteError};
 

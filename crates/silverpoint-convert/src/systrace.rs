@@ -13,11 +13,9 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use silverpoint_formats::json::{Stack, push_plain};
-use silverpoint_formats::render::Renderer;
-use silverpoint_formats::site::Site;
-use silverpoint_formats::text;
-use silverpoint_formats::tracefile::What;
+use silverpoint_render::json::{Stack, push_plain};
+use silverpoint_render::{Renderer, text};
+use silverpoint_trace::{Site, What};
 use silverpoint_wire::level::Kind;
 
 use crate::nesting::Nesting;

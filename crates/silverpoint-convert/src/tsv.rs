@@ -3,10 +3,8 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
-use silverpoint_formats::json::{JsonVisitor, Stack, push_string};
-use silverpoint_formats::render::Renderer;
-use silverpoint_formats::text;
-use silverpoint_formats::time::TimeText;
+use silverpoint_render::json::{JsonVisitor, Stack, push_string};
+use silverpoint_render::{Renderer, text, time::TimeText};
 
 use crate::cells::{COLUMNS, COLUMNS_MAX, Cells};
 use crate::document;

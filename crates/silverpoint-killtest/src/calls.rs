@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 
-use silverpoint_formats::site::Site;
-use silverpoint_formats::tracefile::{Event, What};
 use silverpoint_killtest::counts::{Counts, text_of};
 use silverpoint_killtest::facade::{Facade, Turn};
+use silverpoint_trace::{Event, Site, What};
 use silverpoint_wire::level::Kind;
 use silverpoint_wire::value::{Sequence, Text, Visitor, walk};
 

@@ -5,9 +5,9 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use silverpoint_formats::tracefile::{Event, Trace, Verdict, What, with_parts};
 use silverpoint_killtest::counts::{Counts, text_of};
 use silverpoint_killtest::facade::Facade;
+use silverpoint_trace::{Event, Trace, Verdict, What, with_parts};
 use silverpoint_wire::block::BlockKind;
 use silverpoint_wire::scan::{Found, ReadAt, Scanner};
 

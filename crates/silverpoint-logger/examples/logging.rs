@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use silverpoint::{context, debug, error, info, span, warn};
-use silverpoint_formats::time::Style;
 use silverpoint_logger::{Boundary, Config, Flush, Flushed, Level, Logger, Sink, Sync, text};
+use silverpoint_render::time::Style;
 
 #[path = "logging/changed.rs"]
 mod changed;

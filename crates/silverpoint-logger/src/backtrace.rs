@@ -17,8 +17,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use silverpoint_formats::filter::Filter;
-use silverpoint_formats::tracefile::{Event, Follow, KeptEvent, Trace};
+use silverpoint_query::filter::Filter;
+use silverpoint_trace::{Event, Follow, KeptEvent, Trace};
 use silverpoint_wire::level::Level;
 
 use crate::config::{Backtrace, Sink};

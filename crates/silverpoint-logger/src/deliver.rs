@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use silverpoint_formats::tracefile::{Event, Follow, Matter, Note, Trace, Watcher, What};
+use silverpoint_trace::{Event, Follow, Matter, Note, Trace, Watcher, What};
 use silverpoint_wire::layout::cause::SINK_FULL;
 
 use crate::backtrace::{Fate, Holder, Reached, filter_of};

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use silverpoint_collect::CollectError;
-use silverpoint_formats::tracefile::OpenError;
+use silverpoint_trace::OpenError;
 use silverpoint_wire::directive::DirectiveError;
 
 use crate::settings::SettingsError;

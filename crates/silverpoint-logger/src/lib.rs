@@ -68,15 +68,15 @@ pub use logger::{Flushed, Logger};
 pub use message::message;
 pub use pace::{Flush, Sync};
 pub use settings::SettingsError;
-pub use silverpoint_formats::ShowContext;
-pub use silverpoint_formats::filter::{Filter, category};
-pub use silverpoint_formats::text;
-pub use silverpoint_formats::time::Boundary;
-pub use silverpoint_formats::tracefile::{Event, What};
+pub use silverpoint_query::filter::{Filter, category};
+pub use silverpoint_render::ShowContext;
+pub use silverpoint_render::text;
+pub use silverpoint_render::time::Boundary;
 pub use silverpoint_shm::crash::Options as CrashOptions;
 /// For frontends in other languages: the way to the functions of [`SynchronousHandler`].
 #[doc(hidden)]
 pub use silverpoint_shm::synchronous::{Made, count as synchronous_handlers, give as give_synchronously};
+pub use silverpoint_trace::{Event, What};
 pub use silverpoint_wire::level::Level;
 pub use synchronous::SynchronousHandler;
 pub use syslog::{Facility, FacilityError, Syslog};

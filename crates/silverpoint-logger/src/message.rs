@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use silverpoint_formats::render::Renderer;
-use silverpoint_formats::site::Site;
+use silverpoint_render::Renderer;
+use silverpoint_trace::Site;
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::site::SiteDescription;
 

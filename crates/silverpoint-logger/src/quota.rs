@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use silverpoint_formats::tracefile::{Trace, TraceFile};
+use silverpoint_trace::{Trace, TraceFile};
 use silverpoint_wire::process;
 
 use crate::spool::Spool;

@@ -33,8 +33,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use silverpoint_formats::filter::{Expression, FilePattern, Filter, WhoPattern, category};
-use silverpoint_formats::units;
+use silverpoint_query::filter::{Expression, FilePattern, Filter, WhoPattern, category};
+use silverpoint_render::units;
 use silverpoint_wire::directive;
 use silverpoint_wire::policy::Policy;
 use toml::de::DeTable;

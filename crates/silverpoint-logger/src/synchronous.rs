@@ -14,11 +14,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use silverpoint_formats::Context;
-use silverpoint_formats::filter::{self, Filter};
-use silverpoint_formats::site::Site;
-use silverpoint_formats::tracefile::{Event, Session, What};
+use silverpoint_query::filter::{self, Filter};
 use silverpoint_shm::synchronous::{self, Made};
+use silverpoint_trace::{Context, Event, Session, Site, What};
 use silverpoint_wire::layout::record::SPAN_END;
 use silverpoint_wire::record::{Record, Records};
 use silverpoint_wire::site::SiteDescription;

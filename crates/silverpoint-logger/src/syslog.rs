@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-pub use silverpoint_formats::system::syslog::{Facility, FacilityError};
-use silverpoint_formats::system::syslog::{Form, Options};
+pub use silverpoint_render::system::syslog::{Facility, FacilityError};
+use silverpoint_render::system::syslog::{Form, Options};
 
 use crate::config::Address;
 

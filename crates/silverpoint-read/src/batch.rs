@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use silverpoint_formats::render::Renderer;
-use silverpoint_formats::text;
-use silverpoint_formats::tracefile::{Event, Trace, What, cause_name};
+use silverpoint_render::{Renderer, text};
+use silverpoint_trace::{Event, Trace, What, cause_name};
 
 use crate::tree::{End, Node, NodeKind, Room, Span};
 

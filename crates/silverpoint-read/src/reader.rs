@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use silverpoint_formats::filter::Filter;
-use silverpoint_formats::time::{local_zone, utc_zone};
-use silverpoint_formats::tracefile::{Note, Rows, Trace, Verdict, with_parts};
-use silverpoint_formats::units::show_bytes;
+use silverpoint_query::filter::Filter;
+use silverpoint_render::time::{local_zone, utc_zone};
+use silverpoint_render::units::show_bytes;
+use silverpoint_trace::{Note, Rows, Trace, Verdict, with_parts};
 
 use crate::batch::Batch;
 use crate::{Live, ReadError, Targets};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use silverpoint_formats::filter::WhoPattern;
+use silverpoint_query::filter::WhoPattern;
 
 use crate::ReadError;
 use crate::sessions::{self, Place};

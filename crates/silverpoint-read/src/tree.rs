@@ -1,8 +1,7 @@
 //! Values as a tree: nodes in the order in which a reader meets them, each before what is within it. Texts lie in one place that all nodes of a batch share.
 
-use silverpoint_formats::cbor;
-use silverpoint_formats::format::Spec;
-use silverpoint_formats::render::{Quoting, Stack, TextVisitor};
+use silverpoint_render::{Quoting, Stack, TextVisitor, format::Spec};
+use silverpoint_trace::cbor;
 use silverpoint_wire::signature::Type;
 use silverpoint_wire::value::{Sequence, Text, Visitor, walk};
 

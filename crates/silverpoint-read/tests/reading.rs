@@ -1,7 +1,7 @@
 //! What programs are given: records of files, with their arguments as trees.
 
 #[allow(dead_code)]
-#[path = "../../silverpoint-formats/examples/make_trace/builder.rs"]
+#[path = "../../silverpoint-trace/examples/make_trace/builder.rs"]
 mod builder;
 
 use std::fs::{self, File};

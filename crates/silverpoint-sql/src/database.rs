@@ -8,7 +8,8 @@ use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Batch, Connection, InterruptHandle};
-use silverpoint_formats::tracefile::{Note, Trace, Verdict};
+
+use silverpoint_trace::{Note, Trace, Verdict};
 
 use crate::error::Error;
 use crate::module::register;

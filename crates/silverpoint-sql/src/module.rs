@@ -13,7 +13,8 @@ use rusqlite::vtab::{
     Context, CreateVTab, Filters, IndexInfo, Module, VTab, VTabConfig, VTabConnection, VTabCursor, VTabKind,
     sqlite3_vtab, sqlite3_vtab_cursor,
 };
-use silverpoint_formats::tracefile::Trace;
+
+use silverpoint_trace::Trace;
 
 use crate::plan::{self, Plan};
 use crate::state::State;

@@ -8,10 +8,8 @@ use std::cmp::Ordering;
 use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::types::ValueRef;
 use rusqlite::vtab::{Filters, IndexConstraintOp, IndexInfo};
-use silverpoint_formats::site::Site;
-use silverpoint_formats::time::TimeText;
-use silverpoint_formats::tracefile::Picked;
-use silverpoint_formats::tracefile::{Session, Trace};
+use silverpoint_render::time::TimeText;
+use silverpoint_trace::{Picked, Session, Site, Trace};
 use silverpoint_wire::level::{Kind, Level};
 
 /// What a column of a virtual table is, for narrowing.

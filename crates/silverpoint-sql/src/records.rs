@@ -6,10 +6,9 @@ use std::ffi::CStr;
 use std::sync::Arc;
 
 use rusqlite::vtab::Context;
-use silverpoint_formats::ShowContext;
-use silverpoint_formats::site::Site;
-use silverpoint_formats::tracefile::{Event, Events, Trace, What};
-use silverpoint_formats::tree::{Part, part};
+use silverpoint_query::tree::{Part, part};
+use silverpoint_render::ShowContext;
+use silverpoint_trace::{Event, Events, Site, Trace, What};
 use silverpoint_wire::level::Kind as SiteKind;
 
 use crate::module::{Kind, Rows};

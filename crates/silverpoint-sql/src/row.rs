@@ -2,12 +2,9 @@
 
 use rusqlite::types::Null;
 use rusqlite::vtab::Context;
-use silverpoint_formats::json::{self, Stack};
-use silverpoint_formats::render::Renderer;
-use silverpoint_formats::site::Site;
-use silverpoint_formats::text;
-use silverpoint_formats::time::TimeText;
-use silverpoint_formats::tracefile::{Event, What, cause_name};
+use silverpoint_render::json::{self, Stack};
+use silverpoint_render::{Renderer, text, time::TimeText};
+use silverpoint_trace::{Event, Site, What, cause_name};
 
 /// See the module.
 pub(crate) struct Writer {

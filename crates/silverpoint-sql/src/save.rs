@@ -5,8 +5,8 @@ use std::io;
 use std::path::Path;
 
 use rusqlite::config::DbConfig;
-use silverpoint_formats::newfile::Part;
-use silverpoint_formats::tracefile::{Note, Trace, Verdict};
+
+use silverpoint_trace::{Note, Trace, Verdict, newfile::Part};
 
 use crate::database::Database;
 use crate::error::Error;

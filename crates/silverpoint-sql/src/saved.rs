@@ -12,9 +12,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Row, params};
-use silverpoint_formats::Context;
-use silverpoint_formats::site::Site;
-use silverpoint_formats::tracefile::{Kept, What};
+use silverpoint_trace::{Context, Kept, Site, What};
 use silverpoint_wire::level::Kind;
 use silverpoint_wire::site::SiteDescription;
 

@@ -2,8 +2,8 @@
 
 use rusqlite::types::Null;
 use rusqlite::{Connection, ToSql, params};
-use silverpoint_formats::json::push_string;
-use silverpoint_formats::tracefile::{Session, Trace, loss_causes};
+use silverpoint_render::json::push_string;
+use silverpoint_trace::{Session, Trace, loss_causes};
 use silverpoint_wire::block::GapInfo;
 
 use crate::plan::event_name;

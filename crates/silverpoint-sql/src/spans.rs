@@ -10,12 +10,9 @@ use std::sync::Arc;
 
 use rusqlite::types::Null;
 use rusqlite::vtab::Context;
-use silverpoint_formats::ShowContext;
-use silverpoint_formats::json;
-use silverpoint_formats::site::Site;
-use silverpoint_formats::tracefile::Picked;
-use silverpoint_formats::tracefile::{Event, Events, Trace, What};
-use silverpoint_formats::tree::{Part, part};
+use silverpoint_query::tree::{Part, part};
+use silverpoint_render::{ShowContext, json};
+use silverpoint_trace::{Event, Events, Picked, Site, Trace, What};
 use silverpoint_wire::level::Kind as SiteKind;
 
 use crate::module::{Kind, Rows};

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use silverpoint_formats::tracefile::{Events, Note, Trace, Verdict};
+use silverpoint_trace::{Events, Note, Trace, Verdict};
 
 /// See the module.
 pub(crate) struct State {

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::Connection;
-use silverpoint_formats::tracefile::Trace;
+use silverpoint_trace::Trace;
 use silverpoint_wire::level::Kind;
 
 use crate::names::{Names, literal, quoted};

@@ -11,10 +11,10 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use silverpoint_formats::site::Site;
 use silverpoint_shm::observer::{Look, ObserveError, ObservedSession, SavedMode, Slice};
 use silverpoint_shm::owner;
 use silverpoint_shm::root::Root;
+use silverpoint_trace::Site;
 use silverpoint_wire::layout::control::FLAG_EXPECTED;
 use silverpoint_wire::layout::site_entry::FIRST_ID;
 use silverpoint_wire::site::SiteDescription;

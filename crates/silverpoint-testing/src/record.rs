@@ -4,8 +4,8 @@ use std::fmt;
 use std::ops::Index;
 use std::sync::Arc;
 
-use silverpoint_formats::render::Renderer;
-use silverpoint_formats::site::Site;
+use silverpoint_render::Renderer;
+use silverpoint_trace::Site;
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::value::walk;
 

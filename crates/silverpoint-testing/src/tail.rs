@@ -10,8 +10,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use silverpoint_formats::site::Site;
 use silverpoint_shm::observer::{Look, ObserveError, Slice};
+use silverpoint_trace::Site;
 use silverpoint_wire::bytes::{u32_at, u64_at};
 use silverpoint_wire::directive::{self, SiteFacts};
 use silverpoint_wire::layout::site_entry::FIRST_ID;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use silverpoint_formats::cbor;
+use silverpoint_trace::cbor;
 use silverpoint_wire::value::{Sequence, Text, Visitor};
 
 /// A recorded value. Integers of all widths are one kind; so are texts of all encodings.

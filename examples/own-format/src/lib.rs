@@ -4,8 +4,7 @@ use std::io::{self, Write};
 
 use silverpoint_convert::scratch::Scratch;
 use silverpoint_convert::{Format, Input, Parsed, ReadError, Reader, Record, WriteError, Writer};
-use silverpoint_formats::render::Renderer;
-use silverpoint_formats::{text, time::TimeText};
+use silverpoint_render::{Renderer, text, time::TimeText};
 
 /// As [`silverpoint_convert::Formats::add`] takes it.
 pub const LOGFMT: Format = Format {

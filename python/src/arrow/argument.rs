@@ -2,8 +2,8 @@
 
 use std::convert::Infallible;
 
-use silverpoint_formats::columns::{Kind, micros};
-use silverpoint_formats::json::{JsonVisitor, Stack};
+use silverpoint_query::columns::{Kind, micros};
+use silverpoint_render::json::{JsonVisitor, Stack};
 use silverpoint_wire::signature::Type;
 use silverpoint_wire::value::{Sequence, Text, Visitor, WalkError, walk};
 
@@ -148,7 +148,7 @@ impl Visitor for Cell<'_> {
 
     fn uuid(&mut self, uuid: [u8; 16]) -> Result<(), Infallible> {
         let mut text = String::new();
-        silverpoint_formats::render::push_uuid(&mut text, &uuid);
+        silverpoint_render::push_uuid(&mut text, &uuid);
         self.put(|column, _| column.text(&text))
     }
 

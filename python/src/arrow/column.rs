@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::CStr;
 
-use silverpoint_formats::columns::Kind;
+use silverpoint_query::columns::Kind;
 
 /// Name and type of a column.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;
 
-use silverpoint_formats::columns::{Kind, SCHEMA_KEY, SCHEMA_VERSION};
+use silverpoint_query::columns::{Kind, SCHEMA_KEY, SCHEMA_VERSION};
 
 use super::column::{Column, Data, Field, format};
 

@@ -7,12 +7,12 @@ use std::time::Duration;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
-use silverpoint_formats::ShowContext;
-use silverpoint_formats::columns::{
+use silverpoint_render::ShowContext;
+use silverpoint_trace::{What, cause_name};
+use silverpoint_query::columns::{
     Column as Of, Kind, RECORD, kind_of, micros, name_beside, name_of, ns_of, too_large,
 };
-use silverpoint_formats::json::{self, Stack};
-use silverpoint_formats::tracefile::{What, cause_name};
+use silverpoint_render::json::{self, Stack};
 use silverpoint_wire::signature::Type;
 
 use super::argument::{self, Room};
@@ -274,7 +274,7 @@ impl Shape {
 /// Names and types of the arguments that the sites of an event have.
 fn arguments_of(source: &Source, wanted: &Wanted, name: &str) -> Result<Vec<(String, Kind)>, Fault> {
     let mut found: Vec<(String, Kind)> = Vec::new();
-    let mut note = |site: &silverpoint_formats::site::Site| {
+    let mut note = |site: &silverpoint_trace::Site| {
         if site.description.template != name {
             return;
         }

@@ -5,7 +5,7 @@ use std::io;
 use indicatif::ProgressBar;
 use silverpoint_convert::otlp::Refused;
 use silverpoint_convert::{ReadError, Reader, WriteError, Writer};
-use silverpoint_formats::tracefile::{Note, Trace, Verdict, bytes_read};
+use silverpoint_trace::{Note, Trace, Verdict, bytes_read};
 
 use super::args::Args;
 use crate::exit::{Exit, Failed, Outcome, failure, note};

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use silverpoint_convert::silver::TraceReader;
 use silverpoint_convert::{Filtered, Format, Input, ReadError, Reader, Record};
-use silverpoint_formats::filter::{Filter, RecordFilter};
-use silverpoint_formats::tracefile::Note;
+use silverpoint_query::filter::{Filter, RecordFilter};
+use silverpoint_trace::Note;
 
 use super::sqlite;
 use crate::exit::{Failed, failure, usage};

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use silverpoint_convert::silver::SilverWriter;
 use silverpoint_convert::{Format, Place, Process, ReadError, Reader, Record, Writer};
-use silverpoint_formats::newfile::{Part, temporary};
-use silverpoint_formats::tracefile::Trace;
 use silverpoint_sql::{SavedError, SavedRecords, write_database};
+use silverpoint_trace::Trace;
+use silverpoint_trace::newfile::{Part, temporary};
 
 use crate::exit::{Exit, Failed, failure};
 use crate::input::{Files, exit, tell};

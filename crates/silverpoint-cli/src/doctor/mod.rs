@@ -16,7 +16,8 @@ mod tracers;
 use std::path::PathBuf;
 
 use serde_json::json;
-use silverpoint_formats::escape::push_escaped;
+
+use silverpoint_trace::escape::push_escaped;
 
 use crate::exit::{Exit, Outcome};
 use crate::input::Output;

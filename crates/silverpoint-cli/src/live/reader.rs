@@ -9,8 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use silverpoint_convert::silver::FollowReader;
-use silverpoint_formats::filter::Filter;
-use silverpoint_formats::tracefile::{Follow, Note, Verdict, worst};
+use silverpoint_query::filter::Filter;
+use silverpoint_trace::{Follow, Note, Verdict, worst};
 
 use super::{Live, Targets};
 use crate::exit::{Failed, failure, note};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use silverpoint_collect::Account;
-use silverpoint_formats::time::{Style, TimeText, local_zone};
-use silverpoint_formats::tracefile::{Trace, What, cause_name, loss_causes, with_parts};
+use silverpoint_render::time::{Style, TimeText, local_zone};
+use silverpoint_trace::{Trace, What, cause_name, loss_causes, with_parts};
 
 use crate::exit::note;
 use crate::sessions::Place;

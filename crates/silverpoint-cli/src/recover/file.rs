@@ -6,8 +6,8 @@ use std::io::{BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use silverpoint_formats::newfile::{Part, temporary};
-use silverpoint_formats::tracefile::data_from;
+use silverpoint_trace::data_from;
+use silverpoint_trace::newfile::{Part, temporary};
 use silverpoint_wire::block::{BlockHeader, BlockKind, end, push_block};
 use silverpoint_wire::process;
 use silverpoint_wire::scan::{Found, ReadAt, Scanner};

@@ -3,8 +3,8 @@
 use std::io;
 use std::process::{Child, Command, Stdio};
 
-use silverpoint_formats::time::TimeZone;
-use silverpoint_formats::tracefile::{Event, Trace};
+use silverpoint_render::time::TimeZone;
+use silverpoint_trace::{Event, Trace};
 
 use super::destination::Destination;
 use super::sink::Sink;

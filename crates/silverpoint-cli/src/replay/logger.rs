@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use silverpoint_convert::silver::SilverWriter;
 use silverpoint_convert::{Process, Record, WriteError, Writer};
-use silverpoint_formats::time::TimeZone;
-use silverpoint_formats::tracefile::{Event, Trace};
 use silverpoint_logger::{Config, Feed, Flushed};
+use silverpoint_render::time::TimeZone;
+use silverpoint_trace::{Event, Trace};
 
 use super::destination::Destination;
 use super::sink::Sink;
@@ -65,10 +65,8 @@ impl Logger {
         let mut feed = Feed::open(all).map_err(failure)?;
         let writer = begin(&feed)?;
         feed.start().map_err(failure)?;
-        let process = |session: &silverpoint_formats::tracefile::Session| Process {
-            name: session.name.clone(),
-            pid: session.pid,
-        };
+        let process =
+            |session: &silverpoint_trace::Session| Process { name: session.name.clone(), pid: session.pid };
         Ok(Self {
             feed,
             writer,
@@ -202,7 +200,7 @@ mod tests {
         let trace = Trace::open(&[path]).unwrap();
         let log = Destination::File(folder.join("out.log"));
         let printing = Shown::parse_from(["x", "--pattern", "{message}"]).printing;
-        let zone = silverpoint_formats::time::utc_zone();
+        let zone = silverpoint_render::time::utc_zone();
         let mut sink = Logger::open(&[&log], None, &printing, zone, &trace, Arc::default()).unwrap();
         sink.part_bytes = 4096;
         let file = sink.feed.file();

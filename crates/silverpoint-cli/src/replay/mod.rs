@@ -1,7 +1,7 @@
 //! `silverpoint replay`: gives the records of trace files to sinks again, with their original timing.
 //!
 //! ```text
-//! Trace ─▶ Pace (silverpoint_formats::replay) ─▶ each Sink:  lines      standard output, standard error, a command
+//! Trace ─▶ Pace (silverpoint_query::replay) ─▶ each Sink:  lines      standard output, standard error, a command
 //!                                                            logger     files, syslog, journal, a logger's configuration
 //!                                                            session    a living session of this process
 //! ```
@@ -17,9 +17,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use silverpoint_formats::replay::{Pace, Played, RealTime, Schedule, Speed};
-use silverpoint_formats::tracefile::Trace;
-use silverpoint_formats::units;
+use silverpoint_query::replay::{Pace, Played, RealTime, Schedule, Speed};
+use silverpoint_render::units;
+use silverpoint_trace::Trace;
 
 use crate::exit::{Exit, Failed, Outcome, note};
 use crate::input::{Files, Wanted, exit, tell};

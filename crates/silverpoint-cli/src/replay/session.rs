@@ -9,8 +9,8 @@ use std::collections::hash_map::Entry;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-use silverpoint_formats::tracefile::{Event, Trace, What};
 use silverpoint_shm::owner::{self, Description, Registered};
+use silverpoint_trace::{Event, Trace, What};
 use silverpoint_wire::site::SiteDescription;
 
 use super::sink::Sink;

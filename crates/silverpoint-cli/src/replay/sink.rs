@@ -1,6 +1,6 @@
 //! What takes records of a replay.
 
-use silverpoint_formats::tracefile::Event;
+use silverpoint_trace::Event;
 
 use crate::exit::Failed;
 

@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use silverpoint_formats::text::{Options, Writer};
-use silverpoint_formats::tracefile::{Source, Trace, with_parts};
+use silverpoint_render::text::{Options, Writer};
+use silverpoint_trace::{Source, Trace, with_parts};
 use silverpoint_wire::block::{BlockHeader, BlockKind};
 use silverpoint_wire::bytes::u64_at;
 use silverpoint_wire::layout::block::PAYLOAD_MAX;

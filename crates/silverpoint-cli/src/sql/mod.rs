@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use signal_hook::consts::SIGINT;
-use silverpoint_formats::units;
+use silverpoint_render::units;
 use silverpoint_sql::{Database, Error, InterruptHandle, KEYWORDS, Limits, write_database};
 
 use crate::exit::{Exit, Failed, Outcome, failure, note};

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 use std::io;
 
-use silverpoint_formats::escape::push_escaped;
-use silverpoint_formats::format::columns;
-use silverpoint_formats::json::{push_f64, push_hex, push_string};
+use silverpoint_render::format::columns;
+use silverpoint_render::json::{push_f64, push_hex, push_string};
 use silverpoint_sql::{Rows, ValueRef};
+use silverpoint_trace::escape::push_escaped;
 
 use crate::input::Output;
 

@@ -19,7 +19,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crossterm::event::{self, Event, KeyEventKind};
-use silverpoint_formats::tracefile::{Note, Tally, Trace, worst};
+
+use silverpoint_trace::{Note, Tally, Trace, worst};
 
 use crate::exit::{Exit, Failed, Outcome, failure, note};
 use crate::input::{Output, exit, tell};

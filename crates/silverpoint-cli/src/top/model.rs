@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use silverpoint_formats::escape::push_escaped;
-use silverpoint_formats::tracefile::{Stream, Tallied, Trace, loss_causes};
+use silverpoint_trace::{Stream, Tallied, Trace, escape::push_escaped, loss_causes};
 use silverpoint_wire::level::Level;
 
 /// What the rows are.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use serde_json::json;
-use silverpoint_formats::tracefile::Trace;
+use silverpoint_trace::Trace;
 use silverpoint_wire::level::Level;
 
 use super::model::{Model, Row, Total, View};

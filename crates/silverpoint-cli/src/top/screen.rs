@@ -6,7 +6,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Modifier, Style, Stylize};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Clear, Paragraph, Row as TableRow, Table};
-use silverpoint_formats::tracefile::Trace;
+use silverpoint_trace::Trace;
 use silverpoint_wire::level::Level;
 
 use super::model::{Column, Model, Row, View};

@@ -1,6 +1,6 @@
 //! Counts, order, filter and screen, over a trace made for them.
 
-#[path = "../../../silverpoint-formats/examples/make_trace/builder.rs"]
+#[path = "../../../silverpoint-trace/examples/make_trace/builder.rs"]
 mod builder;
 
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use silverpoint_formats::tracefile::Tally;
+use silverpoint_trace::Tally;
 use silverpoint_wire::block::LossInfo;
 use silverpoint_wire::layout::record::{LOSS, STALL};
 use silverpoint_wire::level::Level;

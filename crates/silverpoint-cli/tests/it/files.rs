@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use silverpoint_formats::tracefile::Trace;
+use silverpoint_trace::Trace;
 use silverpoint_wire::level::Level;
 
 use crate::builder::{Builder, log, text};

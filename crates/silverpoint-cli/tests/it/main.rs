@@ -2,7 +2,7 @@
 
 mod attach;
 mod backtrace;
-#[path = "../../../silverpoint-formats/examples/make_trace/builder.rs"]
+#[path = "../../../silverpoint-trace/examples/make_trace/builder.rs"]
 mod builder;
 mod causes;
 mod containers;

@@ -1,4 +1,4 @@
-//! `replay`: records come out again, wherever they are to go. When they are due is tested where the clock is a number (silverpoint-formats); here nothing asks for the time.
+//! `replay`: records come out again, wherever they are to go. When they are due is tested where the clock is a number (silverpoint-query); here nothing asks for the time.
 
 use std::fs;
 use std::os::unix::net::UnixDatagram;

@@ -2,7 +2,7 @@
 //! flipped in each of its blocks. It must give every intact record, say what is missing, and end with the
 //! documented code.
 //!
-//! The library is judged at every byte in `silverpoint-formats` and `silverpoint-wire`; a process each is too dear for that.
+//! The library is judged at every byte in `silverpoint-query` and `silverpoint-wire`; a process each is too dear for that.
 
 use std::collections::HashMap;
 use std::fs;

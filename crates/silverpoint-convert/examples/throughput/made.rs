@@ -1,8 +1,7 @@
 //! Records as a program's log and trace have them: eight sites in four threads, in turn, with arguments that change.
 
 use silverpoint_convert::{Process, Record};
-use silverpoint_formats::site::Site;
-use silverpoint_formats::tracefile::What;
+use silverpoint_trace::{Site, What};
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::site::SiteDescription;
 

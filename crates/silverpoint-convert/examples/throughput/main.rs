@@ -15,9 +15,9 @@ use std::rc::Rc;
 use made::Made;
 use silverpoint_convert::silver::TraceReader;
 use silverpoint_convert::{Formats, Input, Reader, SILVER, WriteOptions, Writer};
-use silverpoint_formats::filter::Filter;
-use silverpoint_formats::text;
-use silverpoint_formats::tracefile::Trace;
+use silverpoint_query::filter::Filter;
+use silverpoint_render::text;
+use silverpoint_trace::Trace;
 
 type Failed = Box<dyn std::error::Error>;
 

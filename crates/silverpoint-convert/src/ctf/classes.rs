@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use silverpoint_formats::site::Site;
+use silverpoint_trace::Site;
 use silverpoint_wire::level::Level;
 use silverpoint_wire::signature::Type;
 use silverpoint_wire::site::fnv1a64;
@@ -62,7 +62,7 @@ impl<W: Write> Classes<W> {
         text.push_str("/* CTF 1.8 */\n\n");
         push_aliases(text);
         text.push_str("\ntrace {\n    major = 1;\n    minor = 8;\n    uuid = \"");
-        silverpoint_formats::render::push_uuid(text, &uuid);
+        silverpoint_render::push_uuid(text, &uuid);
         let _ = write!(text, "\";\n    byte_order = le;\n    packet.header := {PACKET_HEADER};\n}};\n\n");
         let (major, minor) = (env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR"));
         let _ = write!(

@@ -113,7 +113,7 @@ impl Clock {
         let _ = write!(text, "clock {{\n    name = {name};\n");
         if let Some(uuid) = uuid {
             text.push_str("    uuid = \"");
-            silverpoint_formats::render::push_uuid(text, uuid);
+            silverpoint_render::push_uuid(text, uuid);
             text.push_str("\";\n");
         }
         if self.offset_ns() == 0 {

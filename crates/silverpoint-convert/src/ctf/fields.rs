@@ -18,7 +18,7 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use silverpoint_formats::json::{Stack, push_plain};
+use silverpoint_render::json::{Stack, push_plain};
 use silverpoint_wire::bytes::u32_at;
 use silverpoint_wire::layout::signature::CUT;
 use silverpoint_wire::signature::{Enumeration, Type};

@@ -20,9 +20,8 @@ use std::io::{self, BufWriter, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use silverpoint_formats::ShowContext;
-use silverpoint_formats::site::Site;
-use silverpoint_formats::tracefile::What;
+use silverpoint_render::ShowContext;
+use silverpoint_trace::{Site, What};
 use silverpoint_wire::layout::CAUSE_NAMES;
 use silverpoint_wire::value::{Nobody, WalkError, walk};
 

@@ -1,6 +1,6 @@
 //! Arguments of a site whose values are plain: what stands between them is known, so only they are read.
 
-use silverpoint_formats::site::Site;
+use silverpoint_trace::Site;
 use silverpoint_wire::signature::Type;
 
 use super::{Cursor, Dialect};

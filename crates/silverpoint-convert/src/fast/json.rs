@@ -1,6 +1,6 @@
 //! JSON lines, arrays of records, and columns of JSON.
 
-use silverpoint_formats::json::push_string;
+use silverpoint_render::json::push_string;
 
 use super::args::{self, Simple};
 use super::{Cursor, Dialect};

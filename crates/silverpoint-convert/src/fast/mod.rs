@@ -20,7 +20,7 @@ pub(crate) use cbor::Cbor;
 pub(crate) use json::{Json, Tsv};
 pub(crate) use xml::Xml;
 
-use silverpoint_formats::site::Site;
+use silverpoint_trace::Site;
 use silverpoint_wire::level::Level;
 
 pub(crate) use args::Simple;

@@ -1,7 +1,7 @@
 //! Messages that must be made first.
 
 use minicbor::Decoder;
-use silverpoint_formats::json::{Stack, push_plain_item};
+use silverpoint_render::json::{Stack, push_plain_item};
 
 use crate::own::{Member, at, item_at};
 use crate::pack::goes_on;

@@ -3,11 +3,9 @@
 use std::convert::Infallible;
 use std::io::{self, Write};
 
-use silverpoint_formats::json::{JsonVisitor, Lines, Parts, ProcessJson, SiteJson, Stack, push_string};
-use silverpoint_formats::render::Renderer;
-use silverpoint_formats::text;
-use silverpoint_formats::time::TimeText;
-use silverpoint_formats::tracefile::What;
+use silverpoint_render::json::{JsonVisitor, Lines, Parts, ProcessJson, SiteJson, Stack, push_string};
+use silverpoint_render::{Renderer, text, time::TimeText};
+use silverpoint_trace::What;
 use silverpoint_wire::value::Visitor;
 
 use crate::document;

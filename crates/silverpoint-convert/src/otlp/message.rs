@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use silverpoint_formats::json::push_string;
+use silverpoint_render::json::push_string;
 
 use crate::perfetto::proto::{Open, Proto};
 
@@ -259,7 +259,7 @@ impl Message for Json {
             value if value.is_nan() => self.out.push_str("\"NaN\""),
             f64::INFINITY => self.out.push_str("\"Infinity\""),
             f64::NEG_INFINITY => self.out.push_str("\"-Infinity\""),
-            value => silverpoint_formats::json::push_f64(&mut self.out, value),
+            value => silverpoint_render::json::push_f64(&mut self.out, value),
         }
     }
 

@@ -16,12 +16,10 @@ mod value;
 use std::convert::Infallible;
 use std::io::{self, Write};
 
-use silverpoint_formats::json::{Stack, push_plain};
-use silverpoint_formats::render::Renderer;
-use silverpoint_formats::site::Site;
-use silverpoint_formats::tracefile::{What, cause_name};
-use silverpoint_formats::tree::{Part, part};
-use silverpoint_formats::{Context, cbor, text};
+use silverpoint_query::tree::{Part, part};
+use silverpoint_render::json::{Stack, push_plain};
+use silverpoint_render::{Renderer, text};
+use silverpoint_trace::{Context, Site, What, cause_name, cbor};
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::value::{WalkError, walk};
 

@@ -3,8 +3,9 @@
 use std::convert::Infallible;
 use std::fmt::Write;
 
-use silverpoint_formats::time::TimeText;
-use silverpoint_formats::{cbor, render};
+use silverpoint_render as render;
+use silverpoint_render::time::TimeText;
+use silverpoint_trace::cbor;
 use silverpoint_wire::value::{Sequence, Text, Visitor};
 
 use super::message::Message;
@@ -240,7 +241,7 @@ impl<M: Message> Visitor for Values<'_, M> {
 
     fn f64(&mut self, value: f64) -> Done {
         self.scalar(
-            |key| silverpoint_formats::json::push_f64(key, value),
+            |key| silverpoint_render::json::push_f64(key, value),
             |message| message.double(any::DOUBLE, "doubleValue", value),
         )
     }
@@ -264,7 +265,7 @@ impl<M: Message> Visitor for Values<'_, M> {
 
     fn bytes(&mut self, bytes: &[u8], _: u32) -> Done {
         self.scalar(
-            |key| silverpoint_formats::json::push_hex(key, bytes),
+            |key| silverpoint_render::json::push_hex(key, bytes),
             |message| message.bytes(any::BYTES, "bytesValue", bytes),
         )
     }

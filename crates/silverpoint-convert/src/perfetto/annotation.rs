@@ -2,8 +2,10 @@
 
 use std::convert::Infallible;
 
-use silverpoint_formats::json::{Stack, push_plain, push_plain_item};
-use silverpoint_formats::{cbor, render, time};
+use silverpoint_render as render;
+use silverpoint_render::json::{Stack, push_plain, push_plain_item};
+use silverpoint_render::time;
+use silverpoint_trace::cbor;
 use silverpoint_wire::signature::Type;
 use silverpoint_wire::value::{Sequence, Text, Visitor, WalkError, walk};
 
@@ -265,7 +267,7 @@ impl Visitor for Scalar<'_> {
 
     fn bytes(&mut self, bytes: &[u8], _missing: u32) -> Done {
         let mut text = String::with_capacity(bytes.len() * 2);
-        silverpoint_formats::json::push_hex(&mut text, bytes);
+        silverpoint_render::json::push_hex(&mut text, bytes);
         self.text(&text)
     }
 

@@ -9,12 +9,10 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use silverpoint_formats::json::{Stack, push_plain};
-use silverpoint_formats::render::Renderer;
-use silverpoint_formats::site::Site;
-use silverpoint_formats::text;
-use silverpoint_formats::tracefile::{What, cause_name};
-use silverpoint_formats::tree::{Part, part};
+use silverpoint_query::tree::{Part, part};
+use silverpoint_render::json::{Stack, push_plain};
+use silverpoint_render::{Renderer, text};
+use silverpoint_trace::{Site, What, cause_name};
 use silverpoint_wire::level::Kind;
 use silverpoint_wire::signature::Type;
 
@@ -216,7 +214,7 @@ impl<W: Write> PerfettoWriter<W> {
     fn raw(&mut self, args: &[u8]) {
         let open = self.annotation("raw");
         self.text.clear();
-        silverpoint_formats::json::push_hex(&mut self.text, args);
+        silverpoint_render::json::push_hex(&mut self.text, args);
         annotation::text(&mut self.event, &self.text);
         self.event.end(open);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use silverpoint_formats::site::Site;
+use silverpoint_trace::Site;
 
 use super::proto::Proto;
 

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use silverpoint_formats::site::Site;
+use silverpoint_trace::Site;
 use silverpoint_wire::signature::Type;
 
 use super::packet;

@@ -4,8 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use silverpoint_formats::Context;
-use silverpoint_formats::tracefile::{Event, Follow, Note, OpenError, Trace, Watcher};
+use silverpoint_trace::{Context, Event, Follow, Note, OpenError, Trace, Watcher};
 
 use super::read::{Current, keep, show};
 use crate::{Place, Process, ReadError, Reader, Record};
@@ -71,10 +70,8 @@ impl<'f> FollowReader<'f> {
             _ => self.follow.poll_all(&mut batch)?,
         };
         let known = self.follow.trace().sessions.iter();
-        let process = |session: &silverpoint_formats::tracefile::Session| Process {
-            name: session.name.clone(),
-            pid: session.pid,
-        };
+        let process =
+            |session: &silverpoint_trace::Session| Process { name: session.name.clone(), pid: session.pid };
         self.processes.extend(known.skip(self.processes.len()).map(process));
         Ok(notes)
     }

@@ -1,10 +1,9 @@
-//! Records of trace files, as they are read by `silverpoint_formats::tracefile`.
+//! Records of trace files, as they are read by `silverpoint_trace`.
 
 use std::sync::Arc;
 
-use silverpoint_formats::Context;
-use silverpoint_formats::filter::Filter;
-use silverpoint_formats::tracefile::{Event, Events, Kept, Trace};
+use silverpoint_query::filter::Filter;
+use silverpoint_trace::{Context, Event, Events, Kept, Trace};
 
 use crate::{Process, ReadError, Reader, Record};
 
@@ -36,10 +35,8 @@ pub(super) struct Current {
 impl<'t> TraceReader<'t> {
     /// Of the input of this number.
     pub fn new(trace: &'t Trace, filter: &Filter, input: u32) -> Self {
-        let process = |session: &silverpoint_formats::tracefile::Session| Process {
-            name: session.name.clone(),
-            pid: session.pid,
-        };
+        let process =
+            |session: &silverpoint_trace::Session| Process { name: session.name.clone(), pid: session.pid };
         Self {
             trace,
             events: trace.select(filter),

@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use silverpoint_formats::tracefile::What;
+use silverpoint_trace::What;
 use silverpoint_wire::block::{
     BlockHeader, BlockKind, SessionInfo, StreamInfo, end, push_anchor, push_block, push_site, site_bit,
 };
@@ -364,7 +364,7 @@ impl Session {
     }
 
     /// The id of a site, described when it is new.
-    fn site(&mut self, number: usize, site: &silverpoint_formats::site::Site) -> u32 {
+    fn site(&mut self, number: usize, site: &silverpoint_trace::Site) -> u32 {
         if let Some(id) = self.sites.get(&number) {
             return *id;
         }

@@ -3,10 +3,7 @@
 use std::convert::Infallible;
 use std::io::{self, Write};
 
-use silverpoint_formats::json::push_hex;
-use silverpoint_formats::render::{Renderer, push_uuid};
-use silverpoint_formats::text;
-use silverpoint_formats::time::TimeText;
+use silverpoint_render::{Renderer, json::push_hex, push_uuid, text, time::TimeText};
 use silverpoint_wire::value::{Sequence, Text, Visitor};
 
 use crate::document;
@@ -138,11 +135,11 @@ impl Visitor for XmlVisitor<'_> {
     }
 
     fn f32(&mut self, value: f32) -> Done {
-        self.float(value.into(), |out| silverpoint_formats::json::push_f32(out, value))
+        self.float(value.into(), |out| silverpoint_render::json::push_f32(out, value))
     }
 
     fn f64(&mut self, value: f64) -> Done {
-        self.float(value, |out| silverpoint_formats::json::push_f64(out, value))
+        self.float(value, |out| silverpoint_render::json::push_f64(out, value))
     }
 
     fn char(&mut self, value: char) -> Done {

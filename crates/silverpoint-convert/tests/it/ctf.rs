@@ -10,10 +10,8 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
 use silverpoint_convert::ctf::{Clock, CtfWriter};
 use silverpoint_convert::{Process, Reader, Record, WriteError, Writer};
-use silverpoint_formats::ShowContext;
-use silverpoint_formats::site::Site;
-use silverpoint_formats::time::TimeText;
-use silverpoint_formats::tracefile::What;
+use silverpoint_render::{ShowContext, time::TimeText};
+use silverpoint_trace::{Site, What};
 use silverpoint_wire::layout::CAUSE_NAMES;
 use silverpoint_wire::layout::cause::FULL;
 use silverpoint_wire::level::Level;
@@ -163,7 +161,7 @@ impl Visitor for Expected {
     }
     fn any(&mut self, cbor: &[u8]) -> Done {
         let mut text = String::new();
-        silverpoint_formats::json::push_plain_item(&mut text, &mut Default::default(), cbor);
+        silverpoint_render::json::push_plain_item(&mut text, &mut Default::default(), cbor);
         self.put(json!(text))
     }
     fn none(&mut self) -> Done {

@@ -3,8 +3,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use silverpoint_convert::{Process, Record};
-use silverpoint_formats::site::Site;
-use silverpoint_formats::tracefile::What;
+use silverpoint_trace::{Site, What};
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::site::SiteDescription;
 

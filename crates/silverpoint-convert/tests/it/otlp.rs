@@ -16,10 +16,8 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
 use silverpoint_convert::otlp::{Export, Patience, Sender, Signal, protobuf};
 use silverpoint_convert::{Process, Record, Writer, copy};
-use silverpoint_formats::Context;
-use silverpoint_formats::site::Site;
-use silverpoint_formats::time::TimeText;
-use silverpoint_formats::tracefile::What;
+use silverpoint_render::time::TimeText;
+use silverpoint_trace::{Context, Site, What};
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::site::SiteDescription;
 use silverpoint_wire::value::{Sequence, Text, Visitor, walk};
@@ -165,7 +163,7 @@ impl Visitor for Expected {
         self.integer(ns)
     }
     fn any(&mut self, cbor: &[u8]) -> Done {
-        silverpoint_formats::cbor::visit(cbor, self).map_err(|error| format!("{error:?}"))
+        silverpoint_trace::cbor::visit(cbor, self).map_err(|error| format!("{error:?}"))
     }
     fn none(&mut self) -> Done {
         self.null()

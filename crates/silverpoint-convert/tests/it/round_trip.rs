@@ -4,9 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use silverpoint_convert::silver::TraceReader;
-use silverpoint_formats::filter::Filter;
-use silverpoint_formats::json;
-use silverpoint_formats::tracefile::Trace;
+use silverpoint_query::filter::Filter;
+use silverpoint_render::json;
+use silverpoint_trace::Trace;
 
 use crate::support::{all, convert, with_reader, with_writer};
 
@@ -48,7 +48,7 @@ fn vectors_come_back_from_every_pair() {
 #[test]
 fn lines_are_those_of_cat() {
     let bytes = vector("every-type.raw.silver");
-    let source = silverpoint_formats::tracefile::Source::from_bytes(std::path::Path::new("x"), bytes.clone());
+    let source = silverpoint_trace::Source::from_bytes(std::path::Path::new("x"), bytes.clone());
     let trace = Trace::from_sources(vec![source]).unwrap();
     let mut expected = String::new();
     let mut writer = json::Writer::new(json::Options::default(), &trace);

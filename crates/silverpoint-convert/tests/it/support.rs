@@ -7,10 +7,9 @@ use std::sync::{Arc, Mutex};
 use silverpoint_convert::{
     Formats, Input, Reader, Record, SILVER, WriteOptions, Writer, copy, silver::TraceReader,
 };
-use silverpoint_formats::ShowContext;
-use silverpoint_formats::filter::Filter;
-use silverpoint_formats::json::push_plain;
-use silverpoint_formats::tracefile::{Source, Trace, Verdict, What};
+use silverpoint_query::filter::Filter;
+use silverpoint_render::{ShowContext, json::push_plain};
+use silverpoint_trace::{Source, Trace, Verdict, What};
 
 /// An output that can be looked at afterwards.
 #[derive(Clone, Default)]
@@ -78,7 +77,7 @@ pub fn comparable(record: &Record<'_>) -> String {
     );
     let what = match record.what {
         What::Record { site, args, truncated, .. } => {
-            let (mut json, mut stack) = (String::new(), silverpoint_formats::json::Stack::default());
+            let (mut json, mut stack) = (String::new(), silverpoint_render::json::Stack::default());
             let mut at = Some(0);
             for ty in &site.types {
                 at = at.and_then(|at| push_plain(&mut json, &mut stack, ty, args, at));

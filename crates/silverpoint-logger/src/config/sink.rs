@@ -6,10 +6,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use silverpoint_formats::filter::Filter;
-use silverpoint_formats::text;
-use silverpoint_formats::time::Boundary;
-use silverpoint_formats::tracefile::Event;
+use silverpoint_query::filter::Filter;
+use silverpoint_render::{text, time::Boundary};
+use silverpoint_trace::Event;
 use silverpoint_wire::level::Level;
 
 use super::keep::{Compression, Keep, Naming};
@@ -102,9 +101,9 @@ impl Sink {
             colour,
             digits: 6,
             time: if is_file {
-                silverpoint_formats::time::Style::Full
+                silverpoint_render::time::Style::Full
             } else {
-                silverpoint_formats::time::Style::TimeOfDay
+                silverpoint_render::time::Style::TimeOfDay
             },
             ..text::Options::default()
         };

@@ -1,7 +1,7 @@
 //! How lines look.
 
-use silverpoint_formats::text::{self, Pattern};
-use silverpoint_formats::time;
+use silverpoint_render::text::{self, Pattern};
+use silverpoint_render::time;
 use toml::de::DeTable;
 
 use super::error::SettingsError;

@@ -1,8 +1,9 @@
 //! Rotation of files: `rotate-size = "64M"`, `rotate-at = "day"`, `keep = 5`, `compress = "gzip"`,
 //! `rotate-names = "date"`.
 
-use silverpoint_formats::{time, units};
 use toml::de::DeTable;
+
+use silverpoint_render::{time, units};
 
 use super::error::SettingsError;
 use super::reader::Reader;

@@ -1,7 +1,8 @@
 //! The keys of sinks to journald and syslog.
 
-use silverpoint_formats::units;
 use toml::de::DeTable;
+
+use silverpoint_render::units;
 
 use super::error::SettingsError;
 use super::reader::{Reader, Value};

@@ -6,11 +6,10 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use silverpoint_formats::filter::Filter;
-use silverpoint_formats::render::Dialect;
-use silverpoint_formats::system::syslog::Form;
-use silverpoint_formats::text::{self, Look};
-use silverpoint_formats::time::{Boundary, TimeZone, local_zone};
+use silverpoint_query::filter::Filter;
+use silverpoint_render::text::{self, Look};
+use silverpoint_render::time::{Boundary, TimeZone, local_zone};
+use silverpoint_render::{Dialect, system::syslog::Form};
 
 use super::look::TIMES;
 use crate::config::{Address, Compression, Config, FileSink, Naming, Sink, To};
@@ -273,7 +272,7 @@ mod tests {
         let config = Config::new("info").sink(Sink::stderr()).sink(Sink::handler(|_| {}));
         assert_eq!(config.written().as_deref(), Some(""));
         let mut sink = Sink::file("/x/a.log");
-        sink.filter.processes.push(silverpoint_formats::filter::WhoPattern::parse("7"));
+        sink.filter.processes.push(silverpoint_query::filter::WhoPattern::parse("7"));
         assert_eq!(Config::new("info").sink(sink).written(), None);
         // No other file has these keys.
         let text = Config::new("info").sink(Sink::file("/x/a.log")).written().unwrap();

@@ -8,7 +8,8 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, fstat};
 use rustix::io::Errno;
-use silverpoint_formats::tracefile::{Event, Trace};
+
+use silverpoint_trace::{Event, Trace};
 
 use super::interface::{BUFFER_MAX, Target};
 use super::lines::{BATCH, Lines};

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use silverpoint_formats::tracefile::{Event, Follow, Trace};
+use silverpoint_trace::{Event, Follow, Trace};
 
 use super::interface::{BUFFER_MAX, Target};
 use super::lines::{BATCH, Lines};

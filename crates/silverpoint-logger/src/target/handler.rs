@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::PoisonError;
 
-use silverpoint_formats::tracefile::{Event, Trace};
+use silverpoint_trace::{Event, Trace};
 
 use super::interface::Target;
 use crate::backtrace::Reached;

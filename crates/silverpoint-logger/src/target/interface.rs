@@ -2,7 +2,7 @@
 
 use std::io;
 
-use silverpoint_formats::tracefile::{Event, Trace};
+use silverpoint_trace::{Event, Trace};
 
 use crate::backtrace::Reached;
 use crate::config::Sink;

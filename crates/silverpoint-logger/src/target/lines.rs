@@ -1,8 +1,8 @@
 //! Lines that wait to be written.
 
-use silverpoint_formats::time::{Style, TimeText, TimeZone};
-use silverpoint_formats::tracefile::{Event, Trace, What};
-use silverpoint_formats::{escape, json, text};
+use silverpoint_render::time::{Style, TimeText, TimeZone};
+use silverpoint_render::{json, text};
+use silverpoint_trace::{Event, Trace, What, escape};
 
 use crate::config::Sink;
 use crate::shared::LogNote;

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use silverpoint_collect::ahead::{Ahead, give_back_left};
-use silverpoint_formats::time::{Boundary, TimeZone};
+use silverpoint_render::time::{Boundary, TimeZone};
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};

@@ -1,6 +1,6 @@
 //! Which destination a sink has.
 
-use silverpoint_formats::tracefile::Follow;
+use silverpoint_trace::Follow;
 
 use super::console::Console;
 use super::file::FileTarget;

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
 
-use silverpoint_formats::system::{journal, syslog};
-use silverpoint_formats::tracefile::{Event, Follow, Trace};
+use silverpoint_render::system::{journal, syslog};
+use silverpoint_trace::{Event, Follow, Trace};
 
 use super::interface::Target;
 use super::socket::{Channel, TooLong};

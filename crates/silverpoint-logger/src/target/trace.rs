@@ -19,7 +19,7 @@ mod run;
 use std::collections::BTreeMap;
 use std::io;
 
-use silverpoint_formats::tracefile::{Event, Follow, Trace, What};
+use silverpoint_trace::{Event, Follow, Trace, What};
 
 use super::interface::{BUFFER_MAX, Target};
 use super::logfile::LogFile;

@@ -5,10 +5,9 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use silverpoint_formats::text;
-use silverpoint_formats::time::Style;
-use silverpoint_formats::tracefile::verify::{Depth, Severity, verify};
-use silverpoint_formats::tracefile::{Source, Trace, Verdict};
+use silverpoint_render::{text, time::Style};
+use silverpoint_trace::verify::{Depth, Severity, verify};
+use silverpoint_trace::{Source, Trace, Verdict};
 
 use crate::harness::{Scratch, kill};
 

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use silverpoint_formats::tracefile::{Source, Trace};
 use silverpoint_sql::{Database, Error, Limits, Rows, ValueRef};
+use silverpoint_trace::{Source, Trace};
 use silverpoint_wire::block::LossInfo;
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::site::SiteDescription;
@@ -94,7 +94,7 @@ impl Drop for Scratch {
 
 /// The files that are kept from each version of the format.
 pub fn kept() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../silverpoint-formats/tests/data/versions");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../silverpoint-query/tests/data/versions");
     let versions = std::fs::read_dir(folder).unwrap().flatten();
     let files = versions.flat_map(|version| std::fs::read_dir(version.path()).unwrap().flatten());
     let mut files: Vec<_> = files

@@ -1,6 +1,6 @@
 //! Tables over made traces and kept ones: what they hold, what is read for them, and the databases that are written.
 
-#[path = "../../../silverpoint-formats/examples/make_trace/builder.rs"]
+#[path = "../../../silverpoint-trace/examples/make_trace/builder.rs"]
 mod builder;
 mod harness;
 mod hostile;

@@ -1,8 +1,8 @@
 //! Constraints that narrow what is read: never what is found.
 
 use proptest::prelude::*;
-use silverpoint_formats::tracefile::Trace;
 use silverpoint_sql::Database;
+use silverpoint_trace::Trace;
 use silverpoint_wire::level::{Kind, Level};
 
 use crate::builder::{Builder, EPOCH_NS, log, text};

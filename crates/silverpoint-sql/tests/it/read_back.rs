@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use silverpoint_formats::filter::Filter;
-use silverpoint_formats::tracefile::{Trace, What};
+use silverpoint_query::filter::Filter;
 use silverpoint_sql::{SavedError, SavedRecords, write_database};
+use silverpoint_trace::{Trace, What};
 
 use crate::harness::{Scratch, kept, sample};
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use silverpoint_formats::tracefile::{Trace, Verdict};
 use silverpoint_sql::{Error, write_database};
+use silverpoint_trace::{Trace, Verdict};
 use silverpoint_wire::level::{Kind, Level};
 
 use crate::builder::{Builder, text};

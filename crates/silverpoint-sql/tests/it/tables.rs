@@ -1,7 +1,7 @@
 //! What the tables hold.
 
-use silverpoint_formats::json;
-use silverpoint_formats::tracefile::Trace;
+use silverpoint_render::json;
+use silverpoint_trace::Trace;
 use silverpoint_wire::layout::crash::{CATEGORY, NAMES, SIGNATURE};
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::site::SiteDescription;

@@ -8,8 +8,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::OnceLock;
 
 use serde_json::{Value, json};
-use silverpoint_formats::ShowContext;
-use silverpoint_formats::tracefile::{Trace, What};
+use silverpoint_render::ShowContext;
+use silverpoint_trace::{Trace, What};
 use silverpoint_wire::layout::control::at;
 use silverpoint_wire::layout::state;
 

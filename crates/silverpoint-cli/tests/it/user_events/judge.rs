@@ -3,8 +3,8 @@
 //! A field is `[name, kind, value]`; a structure's value is a list of fields. Numbers are their texts, after `#`.
 
 use serde_json::{Value, json};
-use silverpoint_formats::json::{Stack, push_args, push_f32, push_f64};
-use silverpoint_formats::site::Site;
+use silverpoint_render::json::{Stack, push_args, push_f32, push_f64};
+use silverpoint_trace::Site;
 use silverpoint_wire::signature::{Record, Tuple, Type, parse};
 use silverpoint_wire::site::SiteDescription;
 use tracepoint_decode::{

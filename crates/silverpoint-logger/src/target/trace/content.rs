@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use silverpoint_formats::tracefile::{Session, Trace};
+use silverpoint_trace::{Session, Trace};
 use silverpoint_wire::block::{
     BlockHeader, BlockKind, LossInfo, SessionInfo, StreamInfo, push_anchor, push_block, push_site, site_bit,
 };

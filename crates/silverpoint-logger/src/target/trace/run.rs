@@ -1,6 +1,6 @@
 //! A run of ring bytes that becomes a block.
 
-use silverpoint_formats::tracefile::{Event, What};
+use silverpoint_trace::{Event, What};
 use silverpoint_wire::block::{BlockHeader, BlockKind, site_bit};
 use silverpoint_wire::bytes::u32_at;
 use silverpoint_wire::layout::block::LEVELS_CONTROL;

@@ -1,0 +1,33 @@
+//! Questions to a trace: which records, which spans, how many, how long, and when again.
+//!
+//! A question reads a trace once, and memory grows with sites, threads and open spans, never with records.
+//!
+//! ```
+//! use silverpoint_query::filter::Filter;
+//! use silverpoint_query::stats;
+//! use silverpoint_trace::Trace;
+//! use silverpoint_wire::level::Level;
+//!
+//! # fn main() -> Result<(), silverpoint_trace::OpenError> {
+//! # let files: [std::path::PathBuf; 0] = [];
+//! let trace = Trace::open(&files)?;
+//! let filter = Filter { level: Some(Level::Warn), ..Filter::default() };
+//! println!("{} records", trace.count(&filter).events);
+//! let statistics = stats::collect(&trace, &filter);
+//! println!("{} of them found no partner", statistics.unpaired);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ```text
+//! filter    which records are wanted           stats    counts, spans, counters, losses
+//! tree      records of async spans in a tree   replay   events again, in time
+//! columns   which columns a table of records has
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod columns;
+pub mod filter;
+pub mod replay;
+pub mod stats;
+pub mod tree;

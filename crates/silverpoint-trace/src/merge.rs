@@ -1,0 +1,676 @@
+//! The exact merge: all streams of all sessions in order of time, with one open block a stream.
+//!
+//! Every stream has a cursor that stands before a record, or before a block whose header states its first
+//! time. A heap orders the cursors by time. The first one is *current* and advances, without touching the
+//! heap, as long as it stays before the second.
+//!
+//! **Order.** Within a session records are ordered by ticks. Between sessions they are ordered by a time that
+//! never runs back (monotonic time plus one constant a boot). Equal ones are ordered by stream number, which
+//! grows with time. Within a stream the order is that of the file.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use silverpoint_wire::layout::record::{CONTEXT, HEADER_SIZE, PAD, THREAD_NAME};
+use silverpoint_wire::layout::site_entry::FIRST_ID;
+use silverpoint_wire::record::{Record, RecordHeader, Records};
+
+use super::blocks::{BlockCursor, BlockReader, NextBlock, missing_bytes};
+use super::cursor::{Cursor, Key, State};
+use super::event::{Event, What, interpret, thread_name};
+pub(super) use super::place::{Left, Place};
+use super::progress::{Contexts, Name, Names, Positions, Progress};
+use super::progress::{context_of, last_context, may_hold_context};
+use super::rooms::Rooms;
+use super::selection::{Select, Selection};
+use super::verdict::{Matter, Note, Unknown, Verdict};
+use super::{Trace, worst};
+
+/// Bytes of open blocks above which streams that are not current give theirs back, to read them again later.
+const OPEN_BYTES_MAX: usize = 256 << 20;
+
+/// Of a cursor that has not come to a record yet.
+const NO_RECORD: RecordHeader = RecordHeader { size: 0, flags: 0, site: PAD, ticks: 0 };
+
+/// Most notes that are kept; a file of nothing but broken blocks must not fill the memory.
+pub(super) const NOTES_MAX: usize = 10_000;
+
+/// Gives events in order of time. See [`Trace::events`].
+pub struct Events<'t> {
+    trace: &'t Trace,
+    cursors: Vec<Cursor<'t>>,
+    /// Every cursor but the current one and those at their end.
+    waiting: BinaryHeap<Reverse<(Key, u32)>>,
+    current: Option<u32>,
+    /// The least key in `waiting`.
+    limit: Option<Key>,
+    /// Names of threads at the current time, by session and thread.
+    names: Names,
+    /// As of [`Progress`]: where each stream stood at the beginning, and its fields there.
+    positions: Positions,
+    contexts: Contexts,
+    /// Events at and beyond this order time are not given yet.
+    bound_ns: i64,
+    /// When so many blocks have been read, no more is given for now.
+    pause_at: u64,
+    selection: Option<Selection>,
+    reader: BlockReader,
+    rooms: Rooms,
+    open_bytes: usize,
+    blocks_read: u64,
+    notes: Vec<Note>,
+    /// Control records that have no meaning here, and the file of the last one.
+    unknown_controls: (u64, u32),
+    /// For rewriting: blocks that cursors have left since the last call.
+    left: Option<Vec<Left<'t>>>,
+    /// Names of threads and contexts are given even if they are not selected.
+    with_statements: bool,
+}
+
+impl Trace {
+    /// All records and the interpreted control records, in order of time: exact, up to the skew between clocks.
+    pub fn events(&self) -> Events<'_> {
+        Events::new(self, None)
+    }
+
+    /// Those that are selected. Blocks whose summary excludes them are not read.
+    pub fn select(&self, wanted: &dyn Select) -> Events<'_> {
+        Events::new(self, wanted.selection(self))
+    }
+}
+
+impl<'t> Events<'t> {
+    pub(super) fn new(trace: &'t Trace, selection: Option<Selection>) -> Self {
+        Self::resume(trace, selection, Progress::default(), i64::MAX)
+    }
+
+    /// Goes on where [`Events::stop`] stopped, up to an order time.
+    pub(super) fn resume(
+        trace: &'t Trace,
+        selection: Option<Selection>,
+        progress: Progress,
+        bound_ns: i64,
+    ) -> Self {
+        Self::within(trace, selection, progress, bound_ns, None)
+    }
+
+    /// The same, in each stream up to a position; streams without a position are left out.
+    pub(super) fn within(
+        trace: &'t Trace,
+        selection: Option<Selection>,
+        progress: Progress,
+        bound_ns: i64,
+        limits: Option<&Positions>,
+    ) -> Self {
+        let mut events = Self {
+            trace,
+            cursors: Vec::new(),
+            waiting: BinaryHeap::new(),
+            current: None,
+            limit: None,
+            names: progress.names,
+            positions: progress.positions,
+            contexts: progress.contexts,
+            bound_ns,
+            pause_at: u64::MAX,
+            selection,
+            reader: BlockReader::default(),
+            rooms: progress.rooms,
+            open_bytes: 0,
+            blocks_read: 0,
+            notes: Vec::new(),
+            unknown_controls: (0, 0),
+            left: None,
+            with_statements: false,
+        };
+        events.names.resize(trace.sessions.len(), Vec::new());
+        for (number, session) in trace.sessions.iter().enumerate() {
+            let known = events.names[number].len();
+            events.names[number].resize(session.threads.len(), Name::default());
+            if events.selection.as_ref().is_some_and(|selection| !selection.session(number)) {
+                continue;
+            }
+            for (at, stream) in session.holding() {
+                let tid = session.threads[stream.thread].tid;
+                if events.selection.as_ref().is_some_and(|selection| !selection.tid(tid)) {
+                    continue;
+                }
+                if let Some(selection) = &mut events.selection {
+                    if stream.thread < known {
+                        let (thread, name) = (stream.thread, &events.names[number][stream.thread]);
+                        selection.thread_changed(number, thread, session.threads[thread].tid, &name.text);
+                    }
+                }
+                let name = (number as u32, stream.number);
+                let place = events.positions.get(&name);
+                let limit = limits.map_or(u64::MAX, |limits| limits.get(&name).map_or(0, |(end, _)| *end));
+                events.cursors.push(Cursor {
+                    session: number as u32,
+                    stream: at as u32,
+                    limit,
+                    begun: place.is_some_and(|(_, begun)| *begun),
+                    blocks: place
+                        .map_or_else(|| BlockCursor::new(stream), |(at, _)| BlockCursor::from(stream, *at)),
+                    state: State::End,
+                    context: events.contexts.remove(&name),
+                    stated: None,
+                    order: session.order.segment(0),
+                    wall: session.clock.segment(0),
+                });
+                let index = events.cursors.len() as u32 - 1;
+                if events.next_block(index) {
+                    let key = events.key(index);
+                    events.waiting.push(Reverse((key, index)));
+                }
+            }
+        }
+        events
+    }
+
+    /// For rewriting: names of threads and contexts are always given, even if not selected, and finished
+    /// blocks are reported.
+    pub(super) fn keep_statements(trace: &'t Trace, selection: Option<Selection>) -> Self {
+        let selection = selection.map(Selection::with_contexts);
+        Self { left: Some(Vec::new()), with_statements: true, ..Self::new(trace, selection) }
+    }
+
+    /// Gives names of threads and contexts even if they are not selected; the selection must have been made
+    /// for that.
+    pub(super) fn with_statements(mut self, is_wanted: bool) -> Self {
+        self.with_statements = is_wanted;
+        self
+    }
+
+    /// Reads at most about so many blocks, and one more of each stream, and gives `None` then.
+    pub(super) fn pause_after(mut self, blocks: u64) -> Self {
+        self.pause_at = blocks.saturating_add(self.cursors.len() as u64);
+        self
+    }
+
+    /// Whether it was not the end that gave `None`.
+    pub(super) fn is_paused(&self) -> bool {
+        self.blocks_read >= self.pause_at && !self.waiting.is_empty()
+    }
+
+    /// The place of the next record that is wanted.
+    pub(super) fn next_place(&mut self) -> Option<Place<'t>> {
+        let index = self.next_index()?;
+        let cursor = &mut self.cursors[index as usize];
+        let State::Record { block, at, .. } = &cursor.state else { return None };
+        let (NextBlock { block, skip, .. }, at) = (*block, *at);
+        let session = &self.trace.sessions[cursor.session as usize];
+        Some(Place {
+            cursor: index,
+            session: cursor.session as usize,
+            thread: session.streams[cursor.stream as usize].thread,
+            ns: cursor.key(session).ns,
+            block,
+            skip,
+            at,
+        })
+    }
+
+    /// The record at a place that was given out last.
+    pub(super) fn record(&self, place: &Place<'_>) -> Option<Record<'_>> {
+        self.cursors[place.cursor as usize].state.record()
+    }
+
+    /// Gives to `to` the blocks that cursors have left since the last call.
+    pub(super) fn take_left(&mut self, to: &mut Vec<Left<'t>>) {
+        to.clear();
+        if let Some(left) = &mut self.left {
+            to.append(left);
+        }
+    }
+
+    /// Where every stream stands of which there is or was a block: behind what has been given.
+    pub(super) fn stop(mut self) -> (Progress, Vec<Note>) {
+        // The event that was given last is behind us.
+        if let Some(index) = self.current.take() {
+            self.step(index);
+        }
+        let (mut positions, mut contexts) = (self.positions, self.contexts);
+        for index in 0..self.cursors.len() {
+            // The block in which a context was stated may be forgotten with what has been given.
+            Self::take_stated(self.trace, &mut self.reader, &mut self.cursors[index]);
+        }
+        for cursor in &mut self.cursors {
+            let position = match &cursor.state {
+                State::Block(next) => next.block.header.ring_begin + next.skip as u64,
+                State::Record { block, at, .. } => block.block.header.ring_begin + *at as u64,
+                // The next block was looked at already, which may lie behind the limit or across it.
+                State::End => cursor.blocks.position().min(cursor.limit),
+            };
+            if let State::Record { block, raw, .. } = std::mem::replace(&mut cursor.state, State::End) {
+                self.rooms.leave_open(block.block, raw);
+            }
+            let stream = &self.trace.sessions[cursor.session as usize].streams[cursor.stream as usize];
+            let name = (cursor.session, stream.number);
+            // Of a stream that was left out nothing is known: it begins where it is found.
+            if cursor.limit > 0 {
+                positions.insert(name, (position, cursor.begun));
+            }
+            if let Some(context) = cursor.context.take() {
+                contexts.insert(name, context);
+            }
+        }
+        (Progress { positions, names: self.names, contexts, rooms: self.rooms }, self.notes)
+    }
+
+    /// The event that was given last counts as not given. To be followed by [`Events::stop`].
+    pub(super) fn put_back(&mut self) {
+        self.current = None;
+    }
+
+    /// What was missing so far, beyond the notes in [`Trace::notes`]. Complete once [`Events::next`] has
+    /// given `None`.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// The verdict about the trace, as far as it has been read.
+    pub fn verdict(&self) -> Verdict {
+        worst(&self.notes).max(self.trace.verdict())
+    }
+
+    /// The next event; `None` at the end.
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> Option<Event<'_>> {
+        let index = self.next_index()?;
+        Some(self.event(index))
+    }
+
+    /// The event that [`Events::next`] gave last, once more; `None` before the first and after the last.
+    pub fn current(&self) -> Option<Event<'_>> {
+        let cursor = &self.cursors[self.current? as usize];
+        let State::Record { header: RecordHeader { ticks, .. }, .. } = cursor.state else { return None };
+        let session = &self.trace.sessions[cursor.session as usize];
+        let wall_ns = match cursor.wall.contains(ticks) {
+            true => cursor.wall.wall_ns(ticks),
+            false => session.clock.segment(ticks).wall_ns(ticks),
+        };
+        Some(self.at(cursor, ticks, wall_ns))
+    }
+
+    /// The origin of the last event that [`Events::next`] gave. It is the number of the session in the trace,
+    /// the place of the stream in [`Session::streams`](super::Session::streams), and the position in its
+    /// ring.
+    pub fn position(&self) -> Option<(usize, usize, u64)> {
+        let cursor = &self.cursors[self.current? as usize];
+        let State::Record { block, at, .. } = &cursor.state else { return None };
+        let position = block.block.header.ring_begin.saturating_add(*at as u64);
+        Some((cursor.session as usize, cursor.stream as usize, position))
+    }
+
+    /// How many blocks of records have been read so far.
+    pub fn blocks_read(&self) -> u64 {
+        self.blocks_read
+    }
+
+    /// The cursor that stands at the next record that is wanted.
+    #[inline]
+    fn next_index(&mut self) -> Option<u32> {
+        loop {
+            let Some(index) = self.advance() else {
+                self.note_unknown();
+                return None;
+            };
+            if self.bound_ns < i64::MAX && self.is_beyond_bound(index) {
+                self.note_unknown();
+                return None;
+            }
+            if self.arrive(index) {
+                return Some(index);
+            }
+        }
+    }
+
+    /// Reports how many control records had no meaning here.
+    fn note_unknown(&mut self) {
+        let (count, file) = std::mem::take(&mut self.unknown_controls);
+        if count > 0 {
+            if let Some(file) = self.trace.files.get(file as usize) {
+                let version = file.newer_version();
+                let matter = Matter::Unknown { version, what: Unknown::Controls, count };
+                self.notes.push(Note { file: file.path.clone(), matter });
+            }
+        }
+    }
+
+    /// Whether the record at which a cursor stands must wait. It and all others stay where they are.
+    fn is_beyond_bound(&mut self, index: u32) -> bool {
+        let key = self.key(index);
+        if key.ns < self.bound_ns {
+            return false;
+        }
+        self.waiting.push(Reverse((key, index)));
+        self.current = None;
+        true
+    }
+
+    /// Moves to the next record, of any stream.
+    fn advance(&mut self) -> Option<u32> {
+        if let Some(index) = self.current {
+            if self.step(index) {
+                // A single cursor has nothing to be compared with.
+                if self.is_open(index) && self.limit.is_none_or(|limit| self.key(index) <= limit) {
+                    return Some(index);
+                }
+                let key = self.key(index);
+                self.waiting.push(Reverse((key, index)));
+                self.give_back(index);
+            }
+            self.current = None;
+        }
+        loop {
+            let Reverse((key, index)) = self.waiting.pop()?;
+            if self.blocks_read >= self.pause_at && !self.is_open(index) {
+                self.waiting.push(Reverse((key, index)));
+                return None;
+            }
+            self.limit = self.waiting.peek().map(|Reverse((key, _))| *key);
+            if self.is_open(index) {
+                self.current = Some(index);
+                return Some(index);
+            }
+            if self.open(index) {
+                let key = self.key(index);
+                if self.limit.is_none_or(|limit| key <= limit) && self.is_open(index) {
+                    self.current = Some(index);
+                    return Some(index);
+                }
+                self.waiting.push(Reverse((key, index)));
+            }
+        }
+    }
+
+    /// The place in the order of what a cursor stands before.
+    #[inline]
+    fn key(&mut self, index: u32) -> Key {
+        let cursor = &mut self.cursors[index as usize];
+        cursor.key(&self.trace.sessions[cursor.session as usize])
+    }
+
+    fn is_open(&self, index: u32) -> bool {
+        matches!(self.cursors[index as usize].state, State::Record { .. })
+    }
+
+    /// Puts the cursor before its next block; whether it has one that may be wanted.
+    fn next_block(&mut self, index: u32) -> bool {
+        let cursor = &mut self.cursors[index as usize];
+        let session = &self.trace.sessions[cursor.session as usize];
+        let stream = &session.streams[cursor.stream as usize];
+        while let Some(next) = cursor.blocks.next() {
+            if next.block.header.ring_begin.saturating_add(next.skip as u64) >= cursor.limit {
+                break;
+            }
+            if next.is_broken {
+                // Which fields the records have is not known before it is stated again.
+                (cursor.context, cursor.stated) = (None, None);
+            }
+            if next.missing > 0 && self.notes.len() < NOTES_MAX {
+                self.notes.push(missing_bytes(self.trace, session, stream, &next));
+            }
+            let wanted = self.selection.as_ref().is_none_or(|selection| {
+                selection.block(session, cursor.session as usize, &next.block.header)
+            });
+            if wanted {
+                cursor.state = State::Block(next);
+                return true;
+            }
+            if may_hold_context(&next.block.header) {
+                cursor.stated = Some(next.block);
+            }
+        }
+        cursor.state = State::End;
+        false
+    }
+
+    /// Reads the block before which the cursor stands, and puts it before its first record, or the next block; whether there is any.
+    fn open(&mut self, index: u32) -> bool {
+        let cursor = &mut self.cursors[index as usize];
+        let State::Block(next) = &cursor.state else { return false };
+        let next = *next;
+        let raw = match self.rooms.reopen(next.block) {
+            Some(raw) => raw,
+            None => {
+                let mut raw = self.rooms.take();
+                self.blocks_read += 1;
+                let session = &self.trace.sessions[cursor.session as usize];
+                if let Some(note) = self.reader.read(self.trace, session, next.block, &mut raw) {
+                    self.note(note);
+                    if raw.is_empty() {
+                        self.cursors[index as usize].blocks.not_read(&next);
+                        self.rooms.give(raw);
+                        return self.next_block(index);
+                    }
+                }
+                raw
+            }
+        };
+        let cursor = &mut self.cursors[index as usize];
+        let wanted = usize::try_from(cursor.limit - next.block.header.ring_begin).unwrap_or(usize::MAX);
+        let end = raw.len().min(wanted);
+        Self::take_stated(self.trace, &mut self.reader, cursor);
+        self.open_bytes += raw.len();
+        cursor.state = State::Record { block: next, raw, at: next.skip, end, header: NO_RECORD };
+        self.settle(index)
+    }
+
+    /// Adopts the fields that a skipped block has stated.
+    fn take_stated(trace: &Trace, reader: &mut BlockReader, cursor: &mut Cursor<'_>) {
+        let Some(block) = cursor.stated.take() else { return };
+        if let Some(context) = last_context(trace, &trace.sessions[cursor.session as usize], block, reader) {
+            cursor.context = context;
+        }
+    }
+
+    /// Moves past the record that was given out.
+    #[inline]
+    fn step(&mut self, index: u32) -> bool {
+        let cursor = &mut self.cursors[index as usize];
+        if let State::Record { at, header, .. } = &mut cursor.state {
+            *at += header.size as usize;
+        }
+        self.settle(index)
+    }
+
+    /// Moves from the place of the cursor to the first record there or in the following blocks, which may
+    /// have to be read. Whether there is one.
+    #[inline]
+    fn settle(&mut self, index: u32) -> bool {
+        let cursor = &mut self.cursors[index as usize];
+        let State::Record { block, raw, at, end, header } = &mut cursor.state else { return false };
+        let mut fault = None;
+        // The first record of a stream is never skipped: it may give the thread its name.
+        let selection = self.selection.as_ref().filter(|_| cursor.begun);
+        let session_number = cursor.session as usize;
+        while at < end {
+            match Records::new(&raw[*at..*end]).next() {
+                Some(Ok(record))
+                    if selection.is_some_and(|s| s.passes_over(session_number, record.header.site)) =>
+                {
+                    *at += record.header.size as usize;
+                }
+                Some(Ok(record)) if record.header.site == PAD => *at += record.header.size as usize,
+                Some(Ok(record)) => {
+                    *header = record.header;
+                    return true;
+                }
+                Some(Err(error)) => {
+                    fault = Some(error.to_string());
+                    break;
+                }
+                None => break,
+            }
+        }
+        let (block, end) = (*block, *at);
+        self.leave(index, block, end, fault);
+        self.next_block(index)
+    }
+
+    /// Done with a block, whose records were taken up to `end`.
+    #[cold]
+    fn leave(&mut self, index: u32, block: NextBlock<'t>, end: usize, fault: Option<String>) {
+        if let Some(left) = &mut self.left {
+            let cursor = &self.cursors[index as usize];
+            let session = cursor.session as usize;
+            let thread = self.trace.sessions[session].streams[cursor.stream as usize].thread;
+            let NextBlock { block, skip, .. } = block;
+            left.push(Left { cursor: index, session, thread, block, skip, end });
+        }
+        self.close(index);
+        if let Some(why) = fault {
+            let matter = super::scan::bad_block(block.block.at, &block.block.header, why);
+            let file = self
+                .trace
+                .files
+                .get(block.block.file as usize)
+                .map_or_else(Default::default, |file| file.path.clone());
+            self.note(Note { file, matter });
+        }
+    }
+
+    fn note(&mut self, note: Note) {
+        if self.notes.len() < NOTES_MAX {
+            self.notes.push(note);
+        }
+    }
+
+    /// Returns the buffer of an open block.
+    fn close(&mut self, index: u32) {
+        let cursor = &mut self.cursors[index as usize];
+        if let State::Record { raw, .. } = std::mem::replace(&mut cursor.state, State::End) {
+            self.open_bytes -= raw.len();
+            self.rooms.give(raw);
+        }
+    }
+
+    /// When many blocks are open, the one that was left keeps its place but not its bytes.
+    fn give_back(&mut self, index: u32) {
+        if self.open_bytes <= OPEN_BYTES_MAX {
+            return;
+        }
+        if let State::Record { block, at, .. } = &self.cursors[index as usize].state {
+            let again = NextBlock { skip: *at, missing: 0, ..*block };
+            self.close(index);
+            self.cursors[index as usize].state = State::Block(again);
+        }
+    }
+
+    /// Follows what changes with the record at which the cursor stands, and decides whether it is wanted.
+    #[inline]
+    fn arrive(&mut self, index: u32) -> bool {
+        let cursor = &self.cursors[index as usize];
+        let State::Record { header: RecordHeader { site, .. }, .. } = cursor.state else { return false };
+        // Most do not affect others.
+        if site < FIRST_ID || !cursor.begun {
+            self.hear(index);
+            if self.with_statements && matches!(site, THREAD_NAME | CONTEXT) {
+                return true;
+            }
+        }
+        self.selection.is_none() || self.is_selected(index)
+    }
+
+    /// Applies a stream's first record, or a control record.
+    fn hear(&mut self, index: u32) {
+        let cursor = &mut self.cursors[index as usize];
+        let session_number = cursor.session as usize;
+        let session = &self.trace.sessions[session_number];
+        let stream = &session.streams[cursor.stream as usize];
+        let names = &mut self.names[session_number];
+        if !cursor.begun {
+            cursor.begun = true;
+            let name = stream.info.map_or_else(String::new, |info| info.thread_name());
+            // A thread that reuses the id of one that is gone does not inherit its name.
+            let fresh = stream.info.is_none_or(|info| info.lane == 0 && info.previous == 0);
+            // A record since the claim of the stream has a newer name.
+            let claimed = stream.info.map_or(0, |info| info.claimed_ticks);
+            let is_old = claimed != 0 && names[stream.thread].ticks > claimed;
+            if (fresh || !name.is_empty()) && !is_old {
+                names[stream.thread] = Name { text: name, ticks: 0 };
+            }
+            if let Some(selection) = &mut self.selection {
+                selection.thread_changed(
+                    session_number,
+                    stream.thread,
+                    session.threads[stream.thread].tid,
+                    &names[stream.thread].text,
+                );
+            }
+        }
+        let State::Record { header: RecordHeader { ticks, .. }, block, .. } = cursor.state else { return };
+        let Some(record) = cursor.state.record() else { return };
+        if record.header.site == THREAD_NAME {
+            if let Some(name) = thread_name(&record) {
+                names[stream.thread] = Name { text: name, ticks };
+                if let Some(selection) = &mut self.selection {
+                    let tid = session.threads[stream.thread].tid;
+                    selection.thread_changed(session_number, stream.thread, tid, &names[stream.thread].text);
+                }
+            }
+        }
+        if let Some(context) = context_of(&record) {
+            cursor.context = context;
+        }
+        if (CONTEXT + 1..FIRST_ID).contains(&record.header.site) {
+            self.unknown_controls = (self.unknown_controls.0 + 1, block.block.file);
+        }
+    }
+
+    /// Whether the record at which a cursor stands passes the selection.
+    fn is_selected(&mut self, index: u32) -> bool {
+        let cursor = &mut self.cursors[index as usize];
+        let State::Record { header: RecordHeader { ticks, .. }, .. } = cursor.state else { return false };
+        let session_number = cursor.session as usize;
+        let session = &self.trace.sessions[session_number];
+        let wall_ns = cursor.wall_ns(session, ticks);
+        let (Some(record), Some(selection)) = (cursor.state.record(), &mut self.selection) else {
+            return true;
+        };
+        let thread = session.streams[cursor.stream as usize].thread;
+        selection.record(self.trace, session_number, thread, wall_ns, cursor.context.as_deref(), &record)
+    }
+
+    fn event(&mut self, index: u32) -> Event<'_> {
+        let cursor = &mut self.cursors[index as usize];
+        let ticks = if let State::Record { header, .. } = &cursor.state { header.ticks } else { 0 };
+        let wall_ns = cursor.wall_ns(&self.trace.sessions[cursor.session as usize], ticks);
+        self.at(&self.cursors[index as usize], ticks, wall_ns)
+    }
+
+    /// What stands where a cursor stands.
+    #[inline]
+    fn at<'a>(&'a self, cursor: &'a Cursor<'t>, ticks: u64, wall_ns: i64) -> Event<'a> {
+        let session_number = cursor.session as usize;
+        let session = &self.trace.sessions[session_number];
+        let stream = &session.streams[cursor.stream as usize];
+        let (mut file, mut position, mut bytes) = (0, 0, &[][..]);
+        let what = match &cursor.state {
+            State::Record { raw, at, block, header, .. } => {
+                file = block.block.file as usize;
+                position = block.block.header.ring_begin + *at as u64;
+                bytes = &raw[*at..*at + header.size as usize];
+                let record = Record { offset: 0, header: *header, args: &bytes[HEADER_SIZE..] };
+                interpret(self.trace, session_number, &record)
+            }
+            _ => What::OtherControl { site_id: PAD },
+        };
+        Event {
+            session,
+            session_number,
+            stream,
+            tid: session.threads[stream.thread].tid,
+            thread_name: &self.names[session_number][stream.thread].text,
+            ticks,
+            wall_ns,
+            context: cursor.context.as_ref(),
+            file,
+            position,
+            raw: bytes,
+            is_backtrace: false,
+            what,
+        }
+    }
+}
