@@ -259,7 +259,7 @@ impl Collector {
         } else if self.is_writing_kept_back() {
             Rest::None
         } else {
-            self.pace.rest(total.fullest, total.bytes > 0, total.is_unsettled)
+            self.pace.rest(total.fullest, total.bytes > 0, total.is_unsettled || total.is_preparing)
         };
         Pass {
             bytes: total.bytes,
@@ -540,6 +540,7 @@ impl Collector {
         total.bytes += looked.bytes;
         total.fullest = total.fullest.max(looked.fullest);
         total.is_unsettled |= looked.is_unsettled || session.is_dead;
+        total.is_preparing |= looked.is_preparing;
         if !looked.is_final {
             return Ok(true);
         }

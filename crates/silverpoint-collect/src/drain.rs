@@ -89,7 +89,8 @@ pub(crate) fn drain(session: &mut Session, sink: &mut Sink) -> Result<Looked, Pa
         keep.is_writing = false;
     }
     if !session.keeps && !session.is_dead {
-        session.prepared.ahead(&session.observed, session.counters.slabs_next, looked.bytes)?;
+        let (observed, slabs) = (&session.observed, session.counters.slabs_next);
+        looked.is_preparing = session.prepared.ahead(observed, slabs, looked.bytes)?;
     }
     Ok(looked)
 }

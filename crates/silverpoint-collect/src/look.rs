@@ -17,6 +17,8 @@ pub(crate) struct Looked {
     pub(crate) fullest: u32,
     /// Something was seen that must be looked at again soon.
     pub(crate) is_unsettled: bool,
+    /// Rings of its threads are being prepared, a piece at each pass.
+    pub(crate) is_preparing: bool,
     /// The session is dead, and a look at every one of its rings since then has found nothing: nothing can come any more.
     pub(crate) is_final: bool,
 }

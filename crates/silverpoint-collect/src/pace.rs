@@ -22,8 +22,8 @@ const SHORTEST: Duration = Duration::from_micros(30);
 const RING_FROM: Duration = Duration::from_millis(5);
 /// The longest sleep in which they are not.
 const LONGEST_NAP: Duration = Duration::from_micros(4_900);
-/// As above while a session is unsettled.
-const UNSETTLED: Duration = Duration::from_millis(1);
+/// As above while something is to be looked at again soon.
+const SOON: Duration = Duration::from_millis(1);
 /// How full a ring is when its producer rings the doorbell (spec/wire.md, section 4), in 256ths.
 const RINGS_AT: u32 = 64;
 /// How full the fullest ring should be when it is looked at, in 256ths.
@@ -69,13 +69,13 @@ impl Pace {
     }
 
     /// After a pass that found the fullest ring `fullest` 256ths full.
-    pub(crate) fn rest(&mut self, fullest: u32, has_stored: bool, is_unsettled: bool) -> Rest {
+    pub(crate) fn rest(&mut self, fullest: u32, has_stored: bool, is_urgent: bool) -> Rest {
         let since = self.passed.elapsed();
         self.passed = Instant::now();
-        self.rest_after(since, fullest, has_stored, is_unsettled)
+        self.rest_after(since, fullest, has_stored, is_urgent)
     }
 
-    fn rest_after(&mut self, since: Duration, fullest: u32, has_stored: bool, is_unsettled: bool) -> Rest {
+    fn rest_after(&mut self, since: Duration, fullest: u32, has_stored: bool, is_urgent: bool) -> Rest {
         self.quiet += since;
         for time in [&mut self.paused, &mut self.large] {
             *time = time.map(|time| time + since).filter(|time| *time < EXPECTED);
@@ -92,8 +92,8 @@ impl Pace {
         if fullest >= RINGS_AT {
             return Rest::None;
         }
-        let longest = match (is_unsettled, self.large) {
-            (true, _) => UNSETTLED,
+        let longest = match (is_urgent, self.large) {
+            (true, _) => SOON,
             (false, Some(_)) => LONGEST_NAP,
             (false, None) => LONGEST,
         };
@@ -302,8 +302,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unsettled_is_looked_at_soon() {
+    fn what_is_urgent_is_looked_at_soon() {
         let mut pace = Pace::new();
-        assert_eq!(pace.rest_after(LONGEST, 0, false, true), Rest::Nap(UNSETTLED));
+        assert_eq!(pace.rest_after(LONGEST, 0, false, true), Rest::Nap(SOON));
     }
 }

@@ -50,19 +50,19 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// `bytes`: what the session has recorded since the last call.
+    /// `bytes`: what the session has recorded since the last call. True: there is more to do soon.
     pub(crate) fn ahead(
         &mut self,
         session: &ObservedSession,
         slabs_next: u32,
         bytes: u64,
-    ) -> Result<(), ObserveError> {
+    ) -> Result<bool, ObserveError> {
         self.bytes += bytes;
         let is_first = self.looked.is_none();
         let has_passed = self.looked.is_none_or(|at| at.elapsed() >= INTERVAL);
         let has_grown = slabs_next != self.slabs;
         if self.is_refused || !(has_passed || has_grown || self.has_more) {
-            return Ok(());
+            return Ok(false);
         }
         self.is_busy = self.bytes >= BUSY || (self.is_busy && !has_passed);
         if has_passed {
@@ -73,7 +73,7 @@ impl Prepared {
         self.has_more = false;
         let header = session.header();
         if slabs_next == 0 && !self.is_eager && header.flags & (FLAG_DEMANDED | FLAG_EXPECTED) == 0 {
-            return Ok(()); // it may never record
+            return Ok(false); // it may never record
         }
         let mut left = match bytes {
             // When nobody records yet.
@@ -100,7 +100,7 @@ impl Prepared {
             let before = if is_new { session.slab(slab)?.unwrap_or_default() } else { Slab::default() };
             self.reach(session, slab, before.backed.max(before.prepared), goal, &mut left)?;
         }
-        Ok(())
+        Ok(self.has_more && !self.is_refused)
     }
 
     /// Prepares a slab up to `goal`, as far as what is left of this look allows, and tells its producers.
