@@ -10,10 +10,18 @@ ROOT = "Silverpoint"
 # One assembly serves both: .NET Framework and Mono take the first, .NET the second.
 FRAMEWORKS = {"net48": ".NETFramework4.8", "netstandard2.0": ".NETStandard2.0"}
 
-# For .NET Framework and Mono, which do not look into runtimes/: the native library beside the program.
+# For .NET Framework and Mono, which do not look into runtimes/: the native library beside the program. It is that of the machine for which the
+# program is built: as its properties say, else the machine that builds it.
 TARGETS = """<Project>
+  <PropertyGroup>
+    <SilverpointMachine Condition="'$(PlatformTarget)' == 'x64'">linux-x64</SilverpointMachine>
+    <SilverpointMachine Condition="'$(PlatformTarget)' == 'ARM64'">linux-arm64</SilverpointMachine>
+    <SilverpointMachine Condition="'$(SilverpointMachine)' == '' and $(RuntimeIdentifier.EndsWith('-x64'))">linux-x64</SilverpointMachine>
+    <SilverpointMachine Condition="'$(SilverpointMachine)' == '' and $(RuntimeIdentifier.EndsWith('-arm64'))">linux-arm64</SilverpointMachine>
+    <SilverpointMachine Condition="'$(SilverpointMachine)' == ''">linux-$([System.Runtime.InteropServices.RuntimeInformation]::OSArchitecture.ToString().ToLowerInvariant())</SilverpointMachine>
+  </PropertyGroup>
   <ItemGroup>
-    <None Include="$(MSBuildThisFileDirectory)../../runtimes/linux-x64/native/libsilverpoint_net.so">
+    <None Include="$(MSBuildThisFileDirectory)../../runtimes/$(SilverpointMachine)/native/libsilverpoint_net.so">
       <Link>libsilverpoint_net.so</Link>
       <CopyToOutputDirectory>PreserveNewest</CopyToOutputDirectory>
       <Visible>false</Visible>

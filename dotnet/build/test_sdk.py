@@ -112,6 +112,20 @@ def a_program_with_the_package_records_on_mono(scratch):
     records(scratch, "mono", ["mono", str(out / "PackageUser.exe")])
 
 
+def the_native_library_is_that_of_the_machine(scratch):
+    targets = HERE.unpacked(package.ROOT) / "build/net48/Silverpoint.targets"
+    this = {"x86_64": "linux-x64", "aarch64": "linux-arm64"}[os.uname().machine]
+    wanted = {"": this, "PlatformTarget=AnyCPU": this, "PlatformTarget=x64": "linux-x64", "PlatformTarget=ARM64": "linux-arm64", "RuntimeIdentifier=linux-x64": "linux-x64",
+              "RuntimeIdentifier=linux-arm64": "linux-arm64", "PlatformTarget=AnyCPU;RuntimeIdentifier=linux-arm64": "linux-arm64"}
+    (scratch / "user.proj").write_text(f"<Project><Import Project='{targets}' /><Target Name='Say'><WriteLinesToFile File='$(SaidInto)' Lines='@(None)' /></Target></Project>")
+    asked = "".join(f"<MSBuild Projects='user.proj' Targets='Say' Properties='SaidInto={scratch}/said{number};{properties}' />" for number, properties in enumerate(wanted))
+    (scratch / "all.proj").write_text(f"<Project><Target Name='Ask'>{asked}</Target></Project>")
+    Sdk(HERE, scratch).build(scratch / "all.proj", "Ask")
+    for number, (properties, machine) in enumerate(wanted.items()):
+        said = Path((scratch / f"said{number}").read_text().strip())
+        assert said.parts[-3:] == (machine, "native", "libsilverpoint_net.so"), f"'{properties}': {said}"
+
+
 def with_the_other_packages_comes_silverpoint(scratch):
     references = "".join(f"<PackageReference Include='{name}' Version='{package.version(driver.TOP)}' />" for name in ("Silverpoint.Diagnostics", "Silverpoint.Extensions.Logging"))
     (scratch / "App.csproj").write_text(f"<Project Sdk='Microsoft.NET.Sdk'><PropertyGroup><TargetFramework>net48</TargetFramework></PropertyGroup><ItemGroup>{references}</ItemGroup></Project>")
@@ -129,7 +143,7 @@ def main():
         return run
 
     tests = (an_sdk_reads_the_same_from_the_projects, an_sdk_builds_the_assemblies, a_program_with_the_package_records_on_net_core, a_program_with_the_package_records_on_mono,
-             with_the_other_packages_comes_silverpoint)
+             the_native_library_is_that_of_the_machine, with_the_other_packages_comes_silverpoint)
     return test.run("Sdk", {one.__name__: in_scratch(one) for one in tests})
 
 

@@ -1,6 +1,7 @@
 // The packages as NuGet's own library reads them.
 using System;
 using System.Collections.Generic;
+using System.Diagnostics;
 using System.IO;
 using System.Linq;
 using System.Reflection;
@@ -53,6 +54,8 @@ static class PackageFile
         foreach (var (project, framework) in new[] { ("net48", "net48"), ("net481", "net48"), ("net472", "netstandard2.0"), ("netcoreapp3.1", "netstandard2.0"), ("net8.0", "netstandard2.0"), ("net10.0", "netstandard2.0") })
             Same("assembly_for_" + project, "lib/" + framework + "/" + name + ".dll", Assembly(assemblies, project));
         Same("nothing_for_net35", "", Assembly(assemblies, "net35"));
+        FileVersionInfo file = FileVersionInfo.GetVersionInfo(Unpacked("lib/net48/" + name + ".dll"));
+        Same("versions_of_the_file", version + ".0 " + version, file.FileVersion + " " + file.ProductVersion);
         References(name, groups[0].Packages);
         PublicTypes(name);
 
