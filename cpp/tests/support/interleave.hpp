@@ -198,6 +198,10 @@ struct machine {
     }
     /// Few, so that a thread becomes the only one again within a test.
     static constexpr std::uint32_t patience = 2;
+    static void full_fence() {
+        world::now->step();
+        world::now->drain(*world::now->running);
+    }
     static void heavy_barrier() {
         world::now->step();
         for (thread& one : world::now->threads) world::now->drain(one);

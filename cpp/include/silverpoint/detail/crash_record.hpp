@@ -270,7 +270,7 @@ SP_DETAIL_COLD void write_crash(const CrashRing& kept, const Crash& crash, const
         position += rest;
     }
     std::memcpy(data + position % capacity, buffer, size);
-    kept.ring.committed().store(position + size, std::memory_order_release);
+    Steps::publish(kept.ring.committed(), position + size);
     ring_doorbell();
 }
 

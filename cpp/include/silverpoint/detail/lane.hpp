@@ -71,11 +71,7 @@ struct Lane {
 
     std::uint64_t position() const { return reinterpret_cast<std::uint64_t>(cur) + delta; }
     // Everything before this is stored, or given up.
-    std::uint64_t lower() const {
-        const std::uint64_t consumed = ring.consumed().load(std::memory_order_acquire);
-        const std::uint64_t oldest = ring.oldest().load(std::memory_order_relaxed);
-        return consumed > oldest ? consumed : oldest;
-    }
+    std::uint64_t lower() const { return Steps::lower(ring.consumed(), ring.oldest()); }
 };
 
 SP_DETAIL_HOT char* limit_of(const Lane* lane) { return __atomic_load_n(&lane->limit, __ATOMIC_RELAXED); }
@@ -118,7 +114,7 @@ SP_DETAIL_HOT void publish(Lane* lane, char* at, std::size_t size) {
     SP_DETAIL_FAULT_POINT("mid-record");
     char* end = at + size;
     lane->cur = end;
-    lane->committed->store(reinterpret_cast<std::uint64_t>(end) + lane->delta, std::memory_order_release);
+    Steps::publish(*lane->committed, reinterpret_cast<std::uint64_t>(end) + lane->delta);
 }
 
 struct Thread {

@@ -169,9 +169,7 @@ SP_DETAIL_COLD void forget_oldest(Lane& lane, std::uint64_t need) {
         if (known >= least && known < oldest) oldest = known;
     // A record that was given up behind a pad leaves the position ahead of what is published.
     const std::uint64_t committed = lane.committed->load(std::memory_order_relaxed);
-    lane.ring.oldest().store(oldest < committed ? oldest : committed, std::memory_order_relaxed);
-    // A reader that sees bytes overwritten from here on also sees the new `oldest`.
-    full_fence();
+    Steps::give_up(lane.ring.oldest(), oldest < committed ? oldest : committed);
 }
 
 // Appends a control record if there is room.
@@ -192,7 +190,7 @@ SP_DETAIL_COLD bool put_control(Lane& lane, std::uint32_t site, const void* args
     std::memcpy(lane.cur + 8, &ticks, 8);
     std::memcpy(lane.cur + 16, args, len);
     lane.cur += size;
-    lane.committed->store(lane.position(), std::memory_order_release);
+    Steps::publish(*lane.committed, lane.position());
     return true;
 }
 
@@ -223,9 +221,7 @@ SP_DETAIL_COLD void tell(Lane& lane, bool overwrite) {
 }
 
 SP_DETAIL_COLD void ring_doorbell() {
-    // The position was stored before; the collector stores `collector_sleeping` before it reads positions.
-    full_fence();
-    if (session.word(at::kCollectorSleeping).load(std::memory_order_relaxed) == 0) return;
+    if (!Steps::is_asleep(session.word(at::kCollectorSleeping))) return;
     session.word(at::kDoorbell).fetch_add(1, std::memory_order_release);
     futex_wake(&session.word(at::kDoorbell));
 }
@@ -286,14 +282,10 @@ SP_DETAIL_COLD bool wait_for_room(Lane& lane, std::uint64_t need, Level level) {
             lost = true;
             break;
         }
-        const std::uint32_t value = wake.load(std::memory_order_acquire);
-        waiting.store(1, std::memory_order_seq_cst);
-        full_fence();
-        if (!has_room()) {
+        Steps::wait(waiting, wake, has_room, [&](std::uint32_t value) {
             ring_doorbell();
             futex_wait(&wake, value, 20'000'000);
-        }
-        waiting.store(0, std::memory_order_relaxed);
+        });
     }
     const std::uint64_t waited = clock_ns(CLOCK_MONOTONIC) - begin;
     lane.ring.longword(ring_at::kStalls).fetch_add(1, std::memory_order_relaxed);
@@ -427,7 +419,7 @@ SP_DETAIL_COLD Room state_context(Lane& lane, unsigned number, Level level, Cont
         std::memcpy(lane.cur + 21, contexts.pairs(), pairs);
         lane.cur[21 + pairs] = static_cast<char>(0xFF);
         lane.cur += size;
-        lane.committed->store(lane.position(), std::memory_order_release);
+        Steps::publish(*lane.committed, lane.position());
     });
     return room;
 }
@@ -503,7 +495,7 @@ SP_DETAIL_COLD bool take_back(Thread& thread, Lane& lane, std::uint32_t frame) {
         lane.capacity = lane.eighth = lane.size = 0;
         lane.delta = 0;
     } else if (lane.ring) {
-        lane.committed->store(lane.position(), std::memory_order_release);
+        Steps::publish(*lane.committed, lane.position());
     }
     count_loss(lane, Cause::kOther);
     return true;

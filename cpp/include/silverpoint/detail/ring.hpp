@@ -8,6 +8,7 @@
 #pragma once
 
 #include "process.hpp"
+#include "producer.hpp"
 
 SP_DETAIL_BEGIN
 
@@ -73,8 +74,7 @@ SP_DETAIL_COLD bool is_told(const Ring& ring) {
 // The state of a slice. Its owner or claimer changes it, and no other thread may then.
 inline std::uint32_t ring_state(std::uint32_t word) { return word & kRingStateMask; }
 inline void set_ring_state(const Ring& ring, std::uint32_t state) {
-    Word& word = ring.word(ring_at::kState);
-    word.store((word.load(std::memory_order_relaxed) & ~kRingStateMask) | state, std::memory_order_release);
+    Steps::set_state(ring.word(ring_at::kState), state);
 }
 
 // Whether a slice in this state may be taken over. It may if it is free, or if its owner left or died and it
@@ -96,17 +96,12 @@ SP_DETAIL_COLD bool is_adoptable(const Ring& ring, std::uint32_t state, bool for
 // The state word that a slice may be taken over from; kRingClaiming when it may not.
 SP_DETAIL_COLD std::uint32_t adoptable_state(const Ring& ring, bool forget) {
     if (ring.word(ring_at::kMagic).load(std::memory_order_acquire) != kRingMagic) return kRingClaiming;
-    const std::uint32_t word = ring.word(ring_at::kState).load(std::memory_order_acquire);
-    return is_adoptable(ring, ring_state(word), forget) ? word : kRingClaiming;
+    return Steps::adoptable_state(ring.word(ring_at::kState),
+                                  [&](std::uint32_t state) { return is_adoptable(ring, state, forget); });
 }
 
-// Takes a slice over from the state word with which it was found adoptable. Others may have owned it in
-// between and left it in the same state, with uncollected records: the count shows that.
 SP_DETAIL_COLD bool take_over(const Ring& ring, std::uint32_t word) {
-    const bool is_adoption = ring_state(word) != kRingFree;
-    const std::uint32_t count = (word & ~kRingStateMask) + (is_adoption ? kRingAdoption : 0);
-    return ring.word(ring_at::kState)
-        .compare_exchange_strong(word, count | kRingClaiming, std::memory_order_acq_rel);
+    return Steps::take_over(ring.word(ring_at::kState), word);
 }
 
 // Slices of a slab that were ever claimed and are backed, if it has slices of this size.
