@@ -9,6 +9,7 @@
 
 #include "lttng/event.hpp"
 #include "lttng/names.hpp"
+#include "probes/site_events.hpp"
 
 namespace silverpoint::lttng {
 namespace {
@@ -20,15 +21,8 @@ class Registrar {
   public:
     // Safe in a signal handler, but for the first call.
     void start(char* control, std::size_t size) {
-        std::uint32_t none = 0;
-        if (!has_session_.compare_exchange_strong(none, 1, std::memory_order_acq_rel)) return;
-        // A second mapping of the same pages.
-        void* const mapped = mremap(control, 0, size, MREMAP_MAYMOVE);
-        if (mapped == MAP_FAILED) return;
-        control_ = {static_cast<char*>(mapped), size};
-        asked_tracers.store(&control_.word(at::kProbesAsked), std::memory_order_release);
-        has_session_.store(2, std::memory_order_release);
-        futex_wake(&has_session_);
+        if (!events_.take(control, size)) return;
+        events_.announce();
         if (!was_started_.exchange(true, std::memory_order_acq_rel)) begin();
     }
 
@@ -45,22 +39,12 @@ class Registrar {
         start_thread();
     }
     void start_thread() {
-        sigset_t all, before;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);
-        pthread_t thread;
-        const int error = pthread_create(
-            &thread, nullptr,
-            [](void*) -> void* {
-                self().run();
-                return nullptr;
-            },
-            nullptr);
-        if (error == 0)
-            pthread_detach(thread);
-        else
+        const auto body = [](void*) -> void* {
+            self().run();
+            return nullptr;
+        };
+        if (!probes::start_thread(body, nullptr))
             warn("SILVERPOINT_PROBES=lttng: LTTng gets no events: no thread could be started");
-        pthread_sigmask(SIG_SETMASK, &before, nullptr);
     }
     void run() {
         // No event of this thread: it holds locks of LTTng.
@@ -70,15 +54,7 @@ class Registrar {
         pthread_setname_np(pthread_self(), "silverpoint-ust");
         give_way();
         if (tracer.register_contexts != nullptr) tracer.register_contexts(&context_provider);
-        std::uint32_t seen;
-        while ((seen = has_session_.load(std::memory_order_acquire)) != 2)
-            futex_wait(&has_session_, seen, kPause);
-        for (;;) {
-            std::atomic<std::uint32_t>& wake = control_.word(at::kProbesWake);
-            const std::uint32_t value = wake.load(std::memory_order_acquire);
-            register_all();
-            futex_wait(&wake, value, kPause);
-        }
+        events_.follow([] {}, [this](std::uint32_t number) { return visit(number); });
     }
     // Forks of the program wait meanwhile: their children could not use what is half open.
     void open() {
@@ -91,64 +67,47 @@ class Registrar {
         pthread_mutex_unlock(&mutex_);
     }
 
-    void register_all() {
-        const std::uint32_t count = control_.count();
-        known_ = count;
-        if (events_ == nullptr) {
-            void* const made =
-                mmap(nullptr, control_.get<std::uint32_t>(at::kSitesCap) * sizeof *events_,
-                     PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-            if (made == MAP_FAILED) return;
-            events_ = static_cast<SiteEvent**>(made);
-        }
-        bool is_prefix = true;
-        for (std::uint32_t number = done_; number < count; ++number) {
-            if (!control_.is_complete(number)) {
-                is_prefix = false;
-                continue;
-            }
-            SiteEvent* const made = events_[number];
-            if (made == nullptr || (made != failed() && !control_.has(number, &made->shared))) {
-                // The end of the process waits for one event, and then there is no other.
-                is_registering_.store(true);
-                if (!is_over_.load()) publish(number);
-                is_registering_.store(false);
-                if (is_over_.load()) return;
-            }
-            if (is_prefix) done_ = number + 1;
-        }
+    // False: the process ends.
+    bool visit(std::uint32_t number) {
+        SiteEvent* const made = events_[number];
+        if (made != nullptr && (made == events_.failed() || events_.control().has(number, &made->shared)))
+            return true;
+        // The end of the process waits for one event, and then there is no other.
+        is_registering_.store(true);
+        if (!is_over_.load()) publish(number);
+        is_registering_.store(false);
+        return !is_over_.load();
     }
-    static SiteEvent* failed() { return reinterpret_cast<SiteEvent*>(1); }
     // In a child that was forked meanwhile its thread goes on from here.
     void publish(std::uint32_t number) {
         lock();
         if (events_[number] == nullptr) events_[number] = make(number);
         SiteEvent* const event = events_[number];
         pthread_mutex_unlock(&mutex_);
-        if (event == failed()) return;
+        if (event == events_.failed()) return;
         // The site has its event before LTTng has it. So from the moment in which LTTng lists and enables it,
         // no execution is missed.
         event->shared.end = event->end == nullptr ? nullptr : &event->end->shared;
-        if (!control_.has(number, &event->shared)) control_.publish(number, event->shared);
+        if (!events_.control().has(number, &event->shared)) events_.control().publish(number, event->shared);
         if (event->end != nullptr && !register_event(*event->end)) {
             __atomic_store_n(&event->shared.end, nullptr, __ATOMIC_RELEASE);
             event->end = nullptr;
         }
         // (One that LTTng does not take stays disabled.)
         if (!register_event(*event)) {
-            events_[number] = failed();
+            events_[number] = events_.failed();
             return;
         }
         join_async_span(number);
     }
     // Begin and end of an async span at one place know of each other, so that its end can be had alone.
     void join_async_span(std::uint32_t number) {
-        const Description site = control_.description(number);
+        const Description site = events_.control().description(number);
         const bool is_end = site.kind == Kind::kAsyncEnd;
         if (!is_end && site.kind != Kind::kAsyncBegin) return;
-        for (std::uint32_t other = 0; other < known_; ++other) {
-            if (!is_event(events_[other])) continue;
-            const Description of = control_.description(other);
+        for (std::uint32_t other = 0; other < events_.known(); ++other) {
+            if (!events_.is_event(events_[other])) continue;
+            const Description of = events_.control().description(other);
             if (of.kind != (is_end ? Kind::kAsyncBegin : Kind::kAsyncEnd) || of.line != site.line ||
                 of.file != site.file || of.category != site.category || of.text != site.text)
                 continue;
@@ -156,7 +115,6 @@ class Registrar {
             __atomic_store_n(&begin->shared.end, &events_[is_end ? number : other]->shared, __ATOMIC_RELEASE);
         }
     }
-    static bool is_event(const SiteEvent* event) { return event != nullptr && event != failed(); }
     // The tracepoint first: LTTng lists an event as soon as it has its probe, and enables it at once.
     //
     // Without the lock where LTTng takes its own, which a thread that forks may hold before it wants this
@@ -173,8 +131,8 @@ class Registrar {
         return true;
     }
     SiteEvent* make(std::uint32_t number) {
-        const Description site = control_.description(number);
-        if (site.is_question()) return failed();
+        const Description site = events_.control().description(number);
+        if (site.is_question()) return events_.failed();
         EventName uri;
         add_literal(uri, site.file, 500);
         uri.add(":").number(site.line);
@@ -184,7 +142,7 @@ class Registrar {
         SiteEvent* const event =
             name ? make_event(name.provider, name.name, site.signature, site.names, level, kept_uri)
                  : nullptr;
-        if (event == nullptr) return failed();
+        if (event == nullptr) return events_.failed();
         if (site.kind == Kind::kSpan) {
             const FullName end(site, "_exit");
             if (end) event->end = make_event(end.provider, end.name, "L", "duration_ns\n", level, kept_uri);
@@ -258,24 +216,15 @@ class Registrar {
         is_registering_.store(false);
         if (is_admitted) return;
         // The child's own session comes with its first record.
-        asked_tracers.store(nullptr, std::memory_order_release);
-        if (control_.base != nullptr) munmap(control_.base, control_.size);
-        control_ = {};
-        has_session_.store(0, std::memory_order_release);
-        done_ = 0;
+        events_.leave();
         if (is_announced_) tracer.after_fork_child(&before_);
         if (stage_.load() != kFailed) start_thread();
     }
 
     enum Stage { kClosed, kOpening, kOpen, kFailed };
-    static constexpr std::uint64_t kPause = 60'000'000'000;
-    std::atomic<std::uint32_t> has_session_{0};  // 1: being stored, 2: there
     std::atomic<bool> was_started_{false};
     std::atomic<int> stage_{kClosed};
-    Control control_;
-    SiteEvent** events_ = nullptr;  // by the number of their entries
-    std::uint32_t done_ = 0;        // below it every entry has been visited
-    std::uint32_t known_ = 0;       // entries that have been looked at
+    probes::SiteEvents<SiteEvent> events_;
     // Held while what a child goes on with changes.
     pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
     std::atomic<int> forking_{0};  // threads that want it to fork

@@ -5,7 +5,7 @@
 #include "user_events/registrar.hpp"
 
 namespace {
-constinit silverpoint::user_events::Registrar registrar(silverpoint::user_events::kernel::backend);
+constinit silverpoint::user_events::Registrar registrar{silverpoint::user_events::kernel::backend};
 }
 
 extern "C" [[gnu::visibility("default")]] void silverpoint_start_user_events(char* control,

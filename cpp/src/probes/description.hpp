@@ -93,6 +93,11 @@ struct Control {
     std::size_t entry(std::size_t number) const {
         return static_cast<std::size_t>(get<std::uint64_t>(at::kSitesAt)) + number * kSiteEntry;
     }
+    std::atomic<std::uint32_t>& asked() const { return word(at::kProbesAsked); }
+    std::atomic<std::uint8_t>& state(std::uint32_t number) const {
+        return *reinterpret_cast<std::atomic<std::uint8_t>*>(base + get<std::uint64_t>(at::kStatesAt) +
+                                                             number);
+    }
     // Entries that were claimed.
     std::uint32_t count() const {
         const std::uint32_t most = get<std::uint32_t>(at::kSitesCap);

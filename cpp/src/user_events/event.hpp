@@ -18,6 +18,8 @@
 namespace silverpoint::user_events {
 
 inline const Backend* backend = nullptr;
+// Called by a tracepoint whose event could not be written, since the program has closed the file.
+inline void (*on_lost)() = nullptr;
 
 struct [[gnu::packed]] Header {
     std::uint8_t flags = (sizeof(void*) == 8 ? 1 : 0) | 2 | 4;  // 64 bits, little-endian, has extensions
@@ -124,7 +126,9 @@ inline void write_event(const ProbeEvent* shared, const ProbeRecord* record) {
     add(&metadata, sizeof metadata);
     add(event.metadata, size);
     if (out.size() != 0) add(out.bytes(), out.size());
-    backend->write(event.tracepoint->index, parts, count);
+    if (!backend->write(__atomic_load_n(&event.tracepoint->index, __ATOMIC_RELAXED), parts, count) &&
+        on_lost != nullptr)
+        on_lost();
 }
 
 // What an event is made of.
@@ -135,13 +139,13 @@ struct Plan {
     Activities activities = Activities::kNone;
 };
 
-// Null: there is no memory for it, or its metadata or fields have no room.
-inline SiteEvent* make_event(const Plan& plan, const Tracepoint* tracepoint) {
+// Null: there is no memory for it, or its metadata or fields have no room (`is_too_large`).
+inline SiteEvent* make_event(const Plan& plan, const Tracepoint* tracepoint, bool& is_too_large) {
     const Metadata metadata(plan.name, plan.signature, plan.names);
     constexpr std::size_t kHeads = sizeof(Header) + sizeof(Activity) + sizeof(Extension);
     const std::size_t fixed = kHeads + metadata.size_with_context() + metadata.least();
-    if (metadata.is_broken() || fixed > backend->most || metadata.size_with_context() > kCountMost)
-        return nullptr;
+    is_too_large = metadata.is_broken() || fixed > backend->most || metadata.size_with_context() > kCountMost;
+    if (is_too_large) return nullptr;
     void* const memory = keep_memory(sizeof(SiteEvent));
     auto* const bytes = static_cast<char*>(keep_memory(metadata.size_with_context()));
     auto* const signature = static_cast<char*>(keep_memory(plan.signature.size() + 1));

@@ -1,6 +1,8 @@
 // The tracepoints of the kernel, and the events of sites that use them.
 #pragma once
 
+#include <utility>
+
 #include "event.hpp"
 
 namespace silverpoint::user_events {
@@ -41,18 +43,24 @@ class Tracepoints {
             plan.activities = Activities::kAsync;
         const EventName name = name_of(site, ending_of(site.kind));
         plan.name = {name.c_str(), name.size()};
-        SiteEvent* const event = make_event(plan, tracepoint);
+        SiteEvent* const event = make_or_report(site, plan, tracepoint);
         if (event == nullptr || site.kind != Kind::kSpan) return event;
         const EventName end_name = name_of(site, "_exit");
         plan.name = {end_name.c_str(), end_name.size()};
         plan.signature = "L";
         plan.names = "duration_ns\n";
         plan.opcode = kActivityStop;
-        SiteEvent* const end = make_event(plan, tracepoint);
+        SiteEvent* const end = make_or_report(site, plan, tracepoint);
         if (end == nullptr) return nullptr;
         end->span = event;
         event->shared.end = &end->shared;
         return event;
+    }
+
+    // The file was opened again, which knows none of them. They get the same numbers, in the same order.
+    void add_again() {
+        for (Tracepoint* known = first_; known != nullptr; known = known->next)
+            if (known->is_there) add(*known);
     }
 
   private:
@@ -95,19 +103,36 @@ class Tracepoints {
         std::memcpy(kept, name.data(), name.size());
         auto* const made = ::new (memory) Tracepoint;
         made->name = {kept, name.size()};
-        Text<400> declaration;
-        declaration.add(text.c_str())
-            .add(" u8 eventheader_flags;u8 version;u16 id;u16 tag;u8 opcode;u8 level");
-        const int error = backend->add(declaration.c_str(), &made->enabled, &made->index);
-        made->is_there = error == 0;
-        made->next = first_;
-        first_ = made;
-        if (error != 0) report(kept, error);
+        (last_ == nullptr ? first_ : last_->next) = made;
+        last_ = made;
+        add(*made);
         return made->is_there ? made : nullptr;
     }
+    void add(Tracepoint& of) {
+        Text<400> declaration;
+        declaration.add(of.name.data())
+            .add(" u8 eventheader_flags;u8 version;u16 id;u16 tag;u8 opcode;u8 level");
+        const int error = backend->add(declaration.c_str(), &of.enabled, &of.index);
+        of.is_there = error == 0;
+        if (error != 0) report(of.name.data(), error);
+    }
+    SiteEvent* make_or_report(const Description& site, const Plan& plan, const Tracepoint* tracepoint) {
+        bool is_too_large = false;
+        SiteEvent* const event = make_event(plan, tracepoint, is_too_large);
+        if (is_too_large) report_size(site);
+        return event;
+    }
+    void report_size(const Description& site) {
+        if (std::exchange(is_size_reported_, true)) return;
+        Text<600> line;
+        line.add("SILVERPOINT_PROBES=user_events: ");
+        line.add(site.file.data(), site.file.size() < 200 ? site.file.size() : 200).add(":");
+        line.number(site.line).add(" has no event: its names and fixed fields need more than ");
+        line.number(backend->most).add(" bytes or 400 fields; so may others");
+        warn(line.c_str());
+    }
     void report(const char* name, int error) {
-        if (is_reported_) return;
-        is_reported_ = true;
+        if (std::exchange(is_reported_, true)) return;
         Text<600> line;
         line.add("SILVERPOINT_PROBES=user_events: the kernel refuses the tracepoint ").add(name);
         line.add(": error ").number(static_cast<std::uint64_t>(error));
@@ -118,7 +143,8 @@ class Tracepoints {
     }
 
     Tracepoint* first_ = nullptr;
-    bool is_reported_ = false;
+    Tracepoint* last_ = nullptr;
+    bool is_reported_ = false, is_size_reported_ = false;
 };
 
 }  // namespace silverpoint::user_events

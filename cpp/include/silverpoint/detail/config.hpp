@@ -140,6 +140,8 @@ inline constexpr std::size_t kSiteEntry = 32, kDescFixed = 48, kDescMax = 65536;
 
 // Bits of `probes_asked`: system tracers.
 inline constexpr std::uint32_t kLttngProbe = 1, kUserEventsProbe = 2;
+// In the state byte of a site: any of them is asked for.
+inline constexpr std::uint8_t kProbedBit = 2;
 
 enum class Kind : std::uint8_t {
     kLog = 0,

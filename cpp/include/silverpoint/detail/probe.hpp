@@ -89,19 +89,10 @@ SP_DETAIL_COLD StartProbes load_probes(const ProbeLibrary& of) {
     return nullptr;
 }
 
-// Nothing asks for a tracer that cannot be fed. Without another one, tracepoints cost what they cost without
-// tracers.
-SP_DETAIL_COLD void stop_asking(std::uint32_t bit) {
-    Word& asked = session.word(at::kProbesAsked);
-    if ((asked.fetch_and(~bit, std::memory_order_seq_cst) & ~bit) != 0) return;
+SP_DETAIL_COLD void stop_asking_for(std::uint32_t tracer) {
     const std::uint32_t count = session.word(at::kSitesNext).load(std::memory_order_acquire);
-    for (std::uint32_t entry = 0; entry < count && entry < session.sites_cap; ++entry) {
-        auto& state =
-            *reinterpret_cast<std::atomic<std::uint8_t>*>(session.control + session.states_at + entry);
-        state.fetch_and(static_cast<std::uint8_t>(~kProbedBit), std::memory_order_seq_cst);
-        // A controller has asked meanwhile: its bit stays.
-        if (asked.load(std::memory_order_seq_cst) != 0) state.fetch_or(kProbedBit, std::memory_order_seq_cst);
-    }
+    stop_asking(session.control, session.states_at, count < session.sites_cap ? count : session.sites_cap,
+                tracer);
 }
 
 // Loads the libraries of the tracers that are asked for, and gives them the session. In a forked child they
@@ -119,12 +110,14 @@ inline void start_probes() {
             start = load_probes(kProbeLibraries[i]);
         if (start == nullptr) {
             probes_failed.fetch_or(bit, std::memory_order_relaxed);
-            stop_asking(bit);
+            stop_asking_for(bit);
             probes_begun.fetch_and(~bit, std::memory_order_relaxed);
             continue;
         }
         known[i].store(start, std::memory_order_release);
         start(session.control, session.control_size);
+        // The library could not open the tracer: it is called again when somebody asks again.
+        if ((probes_wanted() & bit) == 0) probes_begun.fetch_and(~bit, std::memory_order_relaxed);
     }
 }
 

@@ -1,6 +1,8 @@
 // What sites and the libraries of system tracers have in common (spec/wire.md, section 3.7).
 #pragma once
 
+#include <atomic>
+
 #include "config.hpp"
 
 SP_DETAIL_BEGIN
@@ -49,6 +51,26 @@ struct ProbeEvent {
         return is_any;
     }
 };
+
+// No tracer is asked for from a site any more, except for those among `but_for`: it costs what it costs
+// without tracers.
+inline void stop_probing(const std::atomic<std::uint32_t>& asked, std::atomic<std::uint8_t>& state,
+                         std::uint32_t but_for) {
+    if ((asked.load(std::memory_order_seq_cst) & ~but_for) != 0) return;
+    state.fetch_and(static_cast<std::uint8_t>(~kProbedBit), std::memory_order_seq_cst);
+    // A controller has asked meanwhile: its bit stays.
+    if ((asked.load(std::memory_order_seq_cst) & ~but_for) != 0)
+        state.fetch_or(kProbedBit, std::memory_order_seq_cst);
+}
+
+// Nothing asks for a tracer that cannot be fed, in the session whose control file is mapped at `control`. Its
+// first `count` sites are backed.
+inline void stop_asking(char* control, std::uint64_t states_at, std::uint32_t count, std::uint32_t tracer) {
+    auto& asked = *reinterpret_cast<std::atomic<std::uint32_t>*>(control + at::kProbesAsked);
+    auto* const states = reinterpret_cast<std::atomic<std::uint8_t>*>(control + states_at);
+    if ((asked.fetch_and(~tracer, std::memory_order_seq_cst) & ~tracer) != 0) return;
+    for (std::uint32_t site = 0; site < count; ++site) stop_probing(asked, states[site], 0);
+}
 
 // The function of such a library: it gets the mapped control file of the session. Safe in a signal handler,
 // but for the first call of a process.

@@ -79,8 +79,6 @@ inline constinit Session session;
 inline std::uint32_t probes_wanted() {
     return session.word(at::kProbesAsked).load(std::memory_order_seq_cst);
 }
-// So do the state bytes of its sites.
-inline constexpr std::uint8_t kProbedBit = 2;
 
 inline void count_session_loss(Cause cause) {
     if (session.is_ready())

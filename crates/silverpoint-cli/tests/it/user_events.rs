@@ -3,6 +3,7 @@
 mod fed;
 mod generate;
 mod judge;
+mod returns;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -111,6 +111,10 @@ pub(super) fn start(session: &Session) {
             let start = std::mem::transmute::<*mut c_void, Start>(function);
             start(session.control.address(), session.layout.control_size as usize);
         }
+        // The library could not open the tracer: it is called again when somebody asks again.
+        if self::asked(session) & library.bit == 0 {
+            BEGUN.fetch_and(!library.bit, Ordering::Relaxed);
+        }
     }
 }
 

@@ -16,6 +16,8 @@ static std::vector<std::string> declarations;
 static std::string last;
 
 static const Backend kept{[] { return 0; },
+                          [] {},
+                          [] { return false; },
                           [](const char* declaration, int* enabled, std::uint32_t* index) {
                               *index = static_cast<std::uint32_t>(declarations.size());
                               declarations.emplace_back(declaration);
@@ -26,8 +28,10 @@ static const Backend kept{[] { return 0; },
                               last = declarations.at(index) + '\n';
                               for (int i = 1; i < count; ++i)
                                   last.append(static_cast<const char*>(parts[i].iov_base), parts[i].iov_len);
+                              return true;
                           },
-                          "memory", 65535};
+                          "memory",
+                          65535};
 
 static std::string bytes_of(const std::string& hex) {
     std::string bytes;

@@ -2,7 +2,7 @@
 //
 // Each entry is one write: u32 kind, u32 index or count, u32 size, bytes. Kinds are 0 for a tracepoint, 1 for
 // an event, and 2 for how many sites have an event. All tracepoints are enabled, except those whose
-// declaration has the text DISABLED.
+// declaration has the text DISABLED. LIMIT is how many there may be.
 #include <fcntl.h>
 #include <stdlib.h>
 
@@ -32,17 +32,26 @@ static constexpr Backend appending{
         file = path == nullptr ? -1 : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
         return file < 0 ? errno : 0;
     },
+    [] {},
+    [] { return false; },
     [](const char* declaration, int* enabled, std::uint32_t* index) {
         const char* const disabled = getenv("DISABLED");
+        const char* const limit = getenv("LIMIT");
+        if (limit != nullptr && tracepoints >= strtoul(limit, nullptr, 10)) return EMFILE;
         *index = tracepoints++;
         *enabled = disabled == nullptr || strstr(declaration, disabled) == nullptr;
         iovec parts[2] = {{}, {const_cast<char*>(declaration), strlen(declaration)}};
         put(0, *index, parts, 2);
         return 0;
     },
-    [](std::uint32_t index, iovec* parts, int count) { put(1, index, parts, count); }, VARIABLE, 8184};
+    [](std::uint32_t index, iovec* parts, int count) {
+        put(1, index, parts, count);
+        return true;
+    },
+    VARIABLE,
+    8184};
 
-static constinit Registrar registrar(appending);
+static constinit Registrar registrar{appending};
 
 // Tells how many sites have an event, whenever that changes.
 static void* watch(void* of) {

@@ -20,7 +20,7 @@ use crate::harness::{Ended, Scratch, end, example};
 const SILVERPOINT: &str = env!("CARGO_BIN_EXE_silverpoint");
 
 /// The library with a file in the place of the kernel.
-fn library() -> &'static Path {
+pub(super) fn library() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| built("fake", "fake.cpp", LIBRARY))
 }
@@ -28,14 +28,14 @@ fn library() -> &'static Path {
 const LIBRARY: &str = "-O2 -fPIC -shared -fno-exceptions -fno-rtti";
 
 /// What the file has, in this order.
-enum Entry {
+pub(super) enum Entry {
     Declaration(u32, String),
     Event(u32, Vec<u8>),
     /// How many sites have an event.
     Sites(u32),
 }
 
-fn entries(file: &Path) -> Vec<Entry> {
+pub(super) fn entries(file: &Path) -> Vec<Entry> {
     let bytes = std::fs::read(file).unwrap_or_default();
     let mut rest = &bytes[..];
     let mut found = Vec::new();
@@ -55,7 +55,7 @@ fn entries(file: &Path) -> Vec<Entry> {
     found
 }
 
-fn events(file: &Path) -> Vec<Decoded> {
+pub(super) fn events(file: &Path) -> Vec<Decoded> {
     let mut declarations: Vec<String> = Vec::new();
     let mut found = Vec::new();
     for entry in entries(file) {
@@ -206,7 +206,7 @@ fn source(name: &str) -> String {
 }
 
 /// The programs of LTTng's tests.
-fn compiled(scratch: &Scratch, compiler: &str, words: &[&str]) -> PathBuf {
+pub(super) fn compiled(scratch: &Scratch, compiler: &str, words: &[&str]) -> PathBuf {
     let path = scratch.path("program");
     let mut command = scratch.command(compiler, words);
     command.arg(format!("-I{}", root().join("cpp/include").display()));
@@ -215,7 +215,7 @@ fn compiled(scratch: &Scratch, compiler: &str, words: &[&str]) -> PathBuf {
     path
 }
 
-fn shop(scratch: &Scratch) -> PathBuf {
+pub(super) fn shop(scratch: &Scratch) -> PathBuf {
     compiled(scratch, "g++", &["-std=c++20", "-O1", &source("shop.cpp")])
 }
 
@@ -246,26 +246,30 @@ fn every_field_in_rust_is_as_in_the_ring() {
 }
 
 /// A program that records one event for each line of its input, and says so.
-struct Ticking {
-    child: Child,
+pub(super) struct Ticking {
+    pub(super) child: Child,
     input: ChildStdin,
     lines: Lines<BufReader<ChildStdout>>,
 }
 
 impl Ticking {
-    fn start(command: &mut Command) -> Self {
+    pub(super) fn start(command: &mut Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         Self { child, input, lines: BufReader::new(output).lines() }
     }
 
-    fn tick(&mut self) {
-        self.input.write_all(b"\n").unwrap();
+    pub(super) fn tick(&mut self) {
+        self.say("");
+    }
+
+    pub(super) fn say(&mut self, line: &str) {
+        writeln!(self.input, "{line}").unwrap();
         assert_eq!(self.lines.next().unwrap().unwrap(), "done");
     }
 
     /// Its input ends, and so does it.
-    fn finish(mut self) {
+    pub(super) fn finish(mut self) {
         drop(self.input);
         assert!(self.child.wait().unwrap().success());
     }
@@ -294,8 +298,8 @@ fn two_tracers_get_each_event() {
         (0..5).for_each(|_| program.tick());
         assert_eq!(counts(), (before.0 + 5, before.1 + 5));
         // The copy asks whether user_events are asked for, too: LTTng's own bit keeps the tracepoint awake.
-        let pid = program.child.id().to_string();
-        let switch = |to: &str| assert_eq!(scratch.run(["ctl", &pid, "--probe", to]).code(), Some(0));
+        let pid = program.child.id();
+        let switch = |to: &str| switch(&scratch, pid, to);
         switch("user_events=off");
         (0..5).for_each(|_| program.tick());
         assert_eq!(counts(), (before.0 + 5, before.1 + 5));
@@ -319,21 +323,13 @@ fn a_missing_library_is_not_asked_for() {
         command.env("EVENTS", &file);
         let mut program = Ticking::start(&mut command);
         program.tick();
-        let pid = program.child.id().to_string();
-        let mut sessions = std::fs::read_dir(scratch.root()).unwrap().map(|entry| entry.unwrap().path());
-        let of_child =
-            |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with(&format!("{pid}-"));
-        let control = sessions.find(of_child).unwrap().join("control");
+        let pid = program.child.id();
         scratch.wait("nothing is asked for", || {
-            let bytes = std::fs::read(&control).unwrap();
-            let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
-            let states = &bytes[word(at::STATES_AT)..][..word(at::SITES_NEXT)];
-            !states.is_empty()
-                && word(at::PROBES_ASKED) == 0
-                && states.iter().all(|byte| byte & state::PROBED == 0)
+            let (states, asked) = states(&scratch, pid);
+            !states.is_empty() && asked == 0 && states.iter().all(|byte| byte & state::PROBED == 0)
         });
         std::fs::copy(library(), &late).unwrap();
-        assert_eq!(scratch.run(["ctl", &pid, "--probe", "user_events=on"]).code(), Some(0));
+        switch(&scratch, pid, "user_events=on");
         scratch.wait("an event", || {
             program.tick();
             !events(&file).is_empty()
@@ -362,7 +358,7 @@ fn only_what_is_enabled_is_written_and_no_ring_is_needed() {
 }
 
 /// The library as it is installed.
-fn real(scratch: &Scratch) -> PathBuf {
+pub(super) fn real(scratch: &Scratch) -> PathBuf {
     let real = scratch.path("real.so");
     let file = root().join("cpp/src/silverpoint_user_events.cpp");
     let options =
@@ -416,46 +412,67 @@ fn what_is_missing_is_one_message() {
     }
 }
 
+/// The states of a session's sites, and the tracers that are asked for.
+pub(super) fn states(scratch: &Scratch, pid: u32) -> (Vec<u8>, u32) {
+    let mut sessions = std::fs::read_dir(scratch.root()).unwrap().map(|entry| entry.unwrap().path());
+    let of_child =
+        |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with(&format!("{pid}-"));
+    let bytes = std::fs::read(sessions.find(of_child).unwrap().join("control")).unwrap();
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+    (bytes[word(at::STATES_AT)..][..word(at::SITES_NEXT)].to_vec(), word(at::PROBES_ASKED) as u32)
+}
+
+pub(super) fn switch(scratch: &Scratch, pid: u32, to: &str) {
+    assert_eq!(scratch.run(["ctl", &pid.to_string(), "--probe", to]).code(), Some(0));
+}
+
+/// A kernel that a preloaded library stands for: what it was written, with its number of the tracepoint.
+pub(super) fn written(file: &Path) -> Vec<(u32, Vec<u8>)> {
+    let bytes = std::fs::read(file).unwrap_or_default();
+    let (mut rest, mut found) = (&bytes[..], Vec::new());
+    while let Some((size, more)) = rest.split_first_chunk::<4>() {
+        let (event, more) = more.split_at(u32::from_le_bytes(*size) as usize);
+        let (number, event) = event.split_first_chunk::<4>().unwrap();
+        found.push((u32::from_le_bytes(*number), event.to_vec()));
+        rest = more;
+    }
+    found
+}
+
+pub(super) fn kernel(scratch: &Scratch) -> PathBuf {
+    let kernel = scratch.path("kernel.so");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/user_events/kernel.c");
+    let words = ["-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", file.to_str().unwrap()];
+    std::fs::rename(compiled(scratch, "gcc", &words), &kernel).unwrap();
+    kernel
+}
+
 /// The real library, and a kernel that a preloaded library stands for: its side of the registration and of the write.
 #[test]
 fn the_kernel_gets_what_its_header_says() {
     let scratch = Scratch::new();
-    let kernel = scratch.path("kernel.so");
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/user_events/kernel.c");
-    let words = ["-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", file.to_str().unwrap()];
-    std::fs::rename(compiled(&scratch, "gcc", &words), &kernel).unwrap();
+    let kernel = kernel(&scratch);
     let real = real(&scratch);
     let events = scratch.path("events");
     let mut command = scratch.command(shop(&scratch), ["ticks"]);
     command.env("SILVERPOINT_PROBES", "user_events").env("SILVERPOINT_USER_EVENTS_LIBRARY", &real);
     command.env("LD_PRELOAD", &kernel).env("EVENTS", &events);
     let mut program = Ticking::start(&mut command);
-    let written = || {
-        let bytes = std::fs::read(&events).unwrap_or_default();
-        let (mut rest, mut found) = (&bytes[..], Vec::new());
-        while let Some((size, more)) = rest.split_first_chunk::<4>() {
-            let (event, more) = more.split_at(u32::from_le_bytes(*size) as usize);
-            found.push(event.to_vec());
-            rest = more;
-        }
-        found
-    };
     scratch.wait("the first event", || {
         program.tick();
-        !written().is_empty()
+        !written(&events).is_empty()
     });
-    let before = written().len();
+    let before = written(&events).len();
     (0..10).for_each(|_| program.tick());
     program.finish();
-    let all = written();
+    let all = written(&events);
     assert_eq!(all.len(), before + 10);
     let names = std::fs::read_to_string(scratch.path("events.names")).unwrap();
     let (index, name) = names.trim_end().split_once(' ').unwrap();
     assert_eq!(index, "1000");
-    for event in all {
-        let (number, event) = event.split_first_chunk::<4>().unwrap();
-        assert_eq!(u32::from_le_bytes(*number), 1000);
-        let event = decode(name, event);
+    for (number, event) in all {
+        assert_eq!(number, 1000);
+        let event = decode(name, &event);
         assert_eq!((&*event.name, &*event.provider, event.fields.len()), ("tick", "shop", 0));
     }
 }

@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 static int file = -1;
-static uint32_t names;
+/* Numbers of tracepoints are a file's; words are the process's, and outlive it. */
+static uint32_t names, words;
+static uint64_t known[64];
 
 static int open_really(const char* path, int flags, int mode) {
     return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
@@ -29,6 +31,7 @@ int open(const char* path, int flags, ...) {
     }
     if (strcmp(path, "/sys/kernel/tracing/user_events_data") != 0) return open_really(path, flags, mode);
     if ((flags & O_ACCMODE) != O_RDWR) abort();
+    names = 0;
     return file = open_really(getenv("EVENTS"), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }
 
@@ -39,14 +42,32 @@ int ioctl(int descriptor, unsigned long request, ...) {
     va_end(more);
     if (descriptor != file || file < 0) return (int)syscall(SYS_ioctl, descriptor, request, given);
     /* DIAG_IOCSREG: u32 size, u8 bit, u8 bytes of the word, u16 flags, u64 word, u64 name, u32 index. */
-    uint32_t size, index = 1000 + names++;
+    uint32_t size;
     uint64_t word, name;
     memcpy(&size, given, 4);
+    /* DIAG_IOCSUNREG: u32 size, u8 bit, u8[3] zero, u64 word. */
+    if (request == 0x40082A02) {
+        memcpy(&word, given + 8, 8);
+        for (uint32_t i = 0; i < words; ++i)
+            if (known[i] == word) {
+                known[i] = known[--words];
+                return 0;
+            }
+        errno = ENOENT;
+        return -1;
+    }
     memcpy(&word, given + 8, 8);
     memcpy(&name, given + 16, 8);
     if (request != 0xC0082A00 || size != 28 || given[4] != 0 || given[5] != 4 || given[6] != 0 ||
         given[7] != 0 || word % 4 != 0)
         abort();
+    for (uint32_t i = 0; i < words; ++i)
+        if (known[i] == word) {
+            errno = EADDRINUSE;
+            return -1;
+        }
+    known[words++] = word;
+    const uint32_t index = 1000 + names++;
     char path[4096], line[4096];
     snprintf(path, sizeof path, "%s.names", getenv("EVENTS"));
     const int len = snprintf(line, sizeof line, "%u %s\n", index, (const char*)(uintptr_t)name);

@@ -1,0 +1,149 @@
+// The registrar of a tracer that is a file of the kernel: user_events, trace_marker. (LTTng has locks and
+// forks of its own: silverpoint_lttng.cpp.)
+//
+// A tracer that cannot be opened is not asked for any more: one message says why. It is opened again when
+// somebody asks again (`ctl --probe`), and when a forked child makes its session.
+#pragma once
+
+#include <unistd.h>
+
+#include "site_events.hpp"
+
+namespace silverpoint::probes {
+
+// What the registrar knows of a tracer.
+struct TracerName {
+    std::uint32_t bit;
+    const char* asked;     // in SILVERPOINT_PROBES
+    const char* receiver;  // in messages
+    const char* thread;
+};
+
+// `Tracer` has a TracerName `name`, and these functions, one thread at a time:
+//   int open()                    before the others, and again while it is lost; 0, or the error of the
+//   system void explain(line, error)     what the error means bool is_lost()                the program has
+//   closed what was opened Event* make(description, is_final)   null: there is none; `is_final`: nor will
+//   there be one
+template <class Tracer>
+class KernelRegistrar {
+  public:
+    using Event = typename Tracer::Event;
+
+    template <class... With>
+    explicit constexpr KernelRegistrar(const With&... with) : tracer_(with...) {}
+
+    // Safe in a signal handler, but for the first call.
+    void start(char* control, std::size_t size) {
+        if (!events_.take(control, size)) return;
+        if (!is_open_ && !open()) {
+            stop_asking();
+            // The frontend sees that nothing is asked for. It comes again when somebody asks.
+            return events_.leave();
+        }
+        events_.announce();
+        if (was_started_.exchange(true, std::memory_order_acq_rel)) return;
+        running = this;
+        // A child goes on with whole events: the one that is being made is finished before.
+        pthread_atfork([] { pthread_mutex_lock(&running->mutex_); },
+                       [] { pthread_mutex_unlock(&running->mutex_); }, [] { running->go_on_in_child(); });
+        start_thread();
+    }
+    // The program has closed the tracer's descriptor: the thread opens it again. Safe in a tracepoint.
+    static void report_lost() {
+        if (running != nullptr && !running->is_reopening_.exchange(true, std::memory_order_acq_rel))
+            running->events_.wake();
+    }
+
+  private:
+    static constexpr TracerName kName = Tracer::name;
+
+    void start_thread() {
+        const auto body = [](void* self) -> void* {
+            static_cast<KernelRegistrar*>(self)->run();
+            return nullptr;
+        };
+        if (!probes::start_thread(body, this)) warn_with("no thread could be started", nullptr);
+    }
+    void run() {
+        pthread_setname_np(pthread_self(), kName.thread);
+        events_.follow(
+            [this] {
+                if (is_reopening_.load(std::memory_order_acquire)) reopen();
+            },
+            [this](std::uint32_t number) {
+                pthread_mutex_lock(&mutex_);
+                visit(number);
+                pthread_mutex_unlock(&mutex_);
+                return true;
+            });
+    }
+    void visit(std::uint32_t number) {
+        const Control& control = events_.control();
+        if (events_[number] == nullptr) {
+            bool is_final = false;
+            Event* const event = tracer_.make(control.description(number), is_final);
+            events_[number] = event == nullptr ? events_.failed() : event;
+            // Nobody else asks: its tracepoint pays nothing.
+            if (is_final) stop_probing(control.asked(), control.state(number), kName.bit);
+        }
+        Event* const event = events_[number];
+        if (event != events_.failed() && !control.has(number, &event->shared))
+            control.publish(number, event->shared);
+    }
+    bool open() {
+        const int error = tracer_.open();
+        is_open_ = error == 0;
+        // A forked child does not say again what its parent has said.
+        const pid_t process = getpid();
+        if (!is_open_ && (error != reported_ || process == reporter_)) {
+            Text<400> why;
+            tracer_.explain(why, error);
+            warn_with(why.c_str(), "; `silverpoint doctor` says what to do");
+            reported_ = error;
+            reporter_ = process;
+        }
+        return is_open_;
+    }
+    void reopen() {
+        pthread_mutex_lock(&mutex_);
+        // (Nothing is tried again in vain: each attempt is for an event that was wanted.)
+        if (tracer_.is_lost() && !open()) stop_asking();
+        is_reopening_.store(false, std::memory_order_release);
+        pthread_mutex_unlock(&mutex_);
+    }
+    void stop_asking() {
+        const Control& control = events_.control();
+        detail::stop_asking(control.base, control.get<std::uint64_t>(at::kStatesAt), control.count(),
+                            kName.bit);
+    }
+    void warn_with(const char* why, const char* advice) {
+        Text<600> line;
+        line.add("SILVERPOINT_PROBES=").add(kName.asked).add(": ").add(kName.receiver);
+        line.add(" gets no events: ").add(why);
+        if (advice != nullptr) line.add(advice);
+        warn(line.c_str());
+    }
+
+    // The kernel has registered the parent's events for the child, too.
+    void go_on_in_child() {
+        mutex_ = PTHREAD_MUTEX_INITIALIZER;
+        // The child's own session comes with its first record.
+        events_.leave();
+        is_reopening_.store(false, std::memory_order_release);
+        start_thread();
+    }
+
+    // What forks of this process go on with.
+    static inline constinit KernelRegistrar* running = nullptr;
+
+    SiteEvents<Event> events_;
+    std::atomic<bool> was_started_{false}, is_reopening_{false};
+    bool is_open_ = false;  // from then on there is a thread
+    int reported_ = 0;
+    pid_t reporter_ = 0;
+    // Held while what a child goes on with changes.
+    pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+    Tracer tracer_;
+};
+
+}  // namespace silverpoint::probes

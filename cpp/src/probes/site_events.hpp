@@ -1,0 +1,120 @@
+// The events of all sites of this process, by the number of their entries, and the thread that makes them:
+//
+//   site complete ─▶ futex ─▶ thread: description ─▶ event of the tracer ─▶ the site's entry
+//
+// A tracepoint never registers anything. What is made stays for ever.
+#pragma once
+
+#include <pthread.h>
+
+#include <csignal>
+#include <silverpoint/detail/sys.hpp>
+
+#include "description.hpp"
+
+namespace silverpoint::probes {
+
+// Starts a detached thread that takes no signals: those are the program's. False: it could not be started.
+inline bool start_thread(void* (*body)(void*), void* of) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t thread;
+    const bool is_started = pthread_create(&thread, nullptr, body, of) == 0;
+    if (is_started) pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return is_started;
+}
+
+template <class Event>
+class SiteEvents {
+  public:
+    // Takes a session; `announce` or `leave` follows. False: there is one, or no memory. Safe in a signal
+    // handler.
+    bool take(char* control, std::size_t size) {
+        std::uint32_t none = 0;
+        if (!has_session_.compare_exchange_strong(none, 1, std::memory_order_acq_rel)) return false;
+        // A second mapping of the same pages.
+        void* const mapped = mremap(control, 0, size, MREMAP_MAYMOVE);
+        if (mapped == MAP_FAILED) return false;
+        control_ = {static_cast<char*>(mapped), size};
+        asked_tracers.store(&control_.word(at::kProbesAsked), std::memory_order_release);
+        return true;
+    }
+    // The thread may use the session.
+    void announce() {
+        has_session_.store(2, std::memory_order_release);
+        futex_wake(&has_session_);
+    }
+    // Only while no event can be written, and no thread follows: before the first, and in a forked child.
+    // Another session may be taken.
+    void leave() {
+        asked_tracers.store(nullptr, std::memory_order_release);
+        if (control_.base != nullptr) munmap(control_.base, control_.size);
+        control_ = {};
+        done_ = 0;
+        has_session_.store(0, std::memory_order_release);
+    }
+    const Control& control() const { return control_; }
+
+    // Passes over the complete sites whenever there are new ones, for ever. A pass calls `before`, then
+    // `visit` with the number of each site, until that returns false.
+    template <class Before, class Visit>
+    [[noreturn]] void follow(const Before& before, const Visit& visit) {
+        std::uint32_t seen;
+        while ((seen = has_session_.load(std::memory_order_acquire)) != 2)
+            futex_wait(&has_session_, seen, kPause);
+        for (;;) {
+            std::atomic<std::uint32_t>& wake = control_.word(at::kProbesWake);
+            const std::uint32_t value = wake.load(std::memory_order_acquire);
+            before();
+            pass(visit);
+            futex_wait(&wake, value, kPause);
+        }
+    }
+    // Wakes the thread. Safe in a tracepoint.
+    void wake() const {
+        if (control_.base == nullptr) return;
+        std::atomic<std::uint32_t>& wake = control_.word(at::kProbesWake);
+        wake.fetch_add(1, std::memory_order_release);
+        futex_wake(&wake);
+    }
+
+    // Null: not made yet; failed(): there is none.
+    Event*& operator[](std::uint32_t number) { return events_[number]; }
+    static Event* failed() { return reinterpret_cast<Event*>(1); }
+    static bool is_event(const Event* event) { return event != nullptr && event != failed(); }
+    // Entries that were looked at.
+    std::uint32_t known() const { return known_; }
+
+  private:
+    template <class Visit>
+    void pass(const Visit& visit) {
+        known_ = control_.count();
+        if (events_ == nullptr) {
+            void* const made =
+                mmap(nullptr, control_.get<std::uint32_t>(at::kSitesCap) * sizeof *events_,
+                     PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+            if (made == MAP_FAILED) return;
+            events_ = static_cast<Event**>(made);
+        }
+        bool is_prefix = true;
+        for (std::uint32_t number = done_; number < known_; ++number) {
+            if (!control_.is_complete(number)) {
+                is_prefix = false;
+                continue;
+            }
+            if (!visit(number)) return;
+            if (is_prefix) done_ = number + 1;
+        }
+    }
+
+    static constexpr std::uint64_t kPause = 60'000'000'000;
+    std::atomic<std::uint32_t> has_session_{0};  // 1: being stored, 2: there
+    Control control_;
+    Event** events_ = nullptr;
+    std::uint32_t done_ = 0;  // below it every entry has been visited
+    std::uint32_t known_ = 0;
+};
+
+}  // namespace silverpoint::probes

@@ -1,0 +1,38 @@
+// Records one event for each line of input, and says so. Before that a line `c` closes all descriptors, as a
+// daemon does, and opens files of its own under their numbers. A line `f` forks, and the child records.
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <silverpoint/silverpoint.hpp>
+
+SP_CATEGORY("shop")
+
+static void tick() { SP_EVENT("tick"); }
+
+int main() {
+    for (char line[16]; std::fgets(line, sizeof line, stdin) != nullptr;) {
+        if (line[0] == 'c') {
+            for (int descriptor = 3; descriptor < 64; ++descriptor) close(descriptor);
+            const int own = open("own", O_RDWR | O_CREAT | O_APPEND, 0600);
+            for (int descriptor = 3; descriptor < 20; ++descriptor) dup2(own, descriptor);
+        }
+        if (line[0] == 'f') {
+            const pid_t child = fork();
+            if (child == 0) {
+                // Its session begins with its first record, and its events shortly after.
+                for (int i = 0; i < 300; ++i) {
+                    tick();
+                    usleep(10'000);
+                }
+                _exit(0);
+            }
+            waitpid(child, nullptr, 0);
+        } else {
+            tick();
+        }
+        std::puts("done");
+        std::fflush(stdout);
+    }
+}
