@@ -8,6 +8,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyDict, PyString};
 use silverpoint_trace::{Note, What};
 use silverpoint_query::filter::{Facts, Filter, RecordFilter};
+use silverpoint_query::spans::{AsyncSpans, OpenSpans, async_id};
 use silverpoint_query::tree::{Part, part};
 use silverpoint_wire::level::Kind;
 
@@ -26,8 +27,6 @@ const OPEN_MAX: usize = 1 << 20;
 const ROUNDING: u64 = 64;
 /// Records of later fields of one span.
 const LATER_MAX: usize = 1024;
-/// Spans of one thread that begin together, of which one is looked for.
-const NEAR_MAX: usize = 1024;
 
 /// One span as it is read.
 pub(crate) struct SpanRow {
@@ -64,11 +63,9 @@ type Thread = (usize, u32);
 
 /// Joins begins and ends.
 struct Joiner {
-    /// By process and thread, in the order of begins.
-    open: HashMap<Thread, Vec<SpanRow>>,
+    open: OpenSpans<Thread, SpanRow>,
     /// By process, category, name and id.
-    asyncs: HashMap<(usize, String, String, u64), Vec<SpanRow>>,
-    count: usize,
+    asyncs: AsyncSpans<(usize, String, String, u64), SpanRow>,
     last_id: u64,
     /// See [`ROUNDING`].
     rounding: u64,
@@ -82,31 +79,29 @@ impl Joiner {
             Kept::Record { site, args, .. } => {
                 let (site, kind) = (Arc::clone(site), site.site.kind());
                 let key = || {
-                    let id =
-                        args.first_chunk().filter(|_| site.site.description.signature.starts_with('L'))?;
+                    let id = async_id(&site.site, args)?;
                     let description = &site.site.description;
                     let (category, name) = (description.category.clone(), description.template.clone());
-                    Some((process, category, name, u64::from_le_bytes(*id)))
+                    Some((process, category, name, id))
                 };
                 match kind {
                     Kind::Span => {
+                        let number = number_of(&site);
                         let span = self.begun(row, site, thread)?;
-                        let spans = self.open.entry(thread).or_default();
-                        let at = spans.partition_point(|open| open.row.mark <= span.row.mark);
-                        spans.insert(at, span);
+                        self.open.begin(thread, number, span.row.mark, span);
                         Ok(None)
                     }
                     Kind::AsyncBegin => {
                         let Some(key) = key() else { return Ok(None) };
                         let mut span = self.begun(row, site, thread)?;
                         span.parent = None;
-                        self.asyncs.entry(key).or_default().push(span);
+                        self.asyncs.begin(key, span);
                         Ok(None)
                     }
                     Kind::AsyncInstant => {
                         if matches!(part(&site.site, args), Some(Part::Fields(_)))
                             && let Some(key) = key()
-                            && let Some(span) = self.asyncs.get_mut(&key).and_then(|open| open.last_mut())
+                            && let Some(span) = self.asyncs.last_mut(&key)
                         {
                             if span.later.len() == LATER_MAX {
                                 span.later.remove(0);
@@ -117,13 +112,7 @@ impl Joiner {
                     }
                     Kind::AsyncEnd => {
                         let Some(key) = key() else { return Ok(None) };
-                        let Some(open) = self.asyncs.get_mut(&key) else { return Ok(None) };
-                        let span = open.pop();
-                        if open.is_empty() {
-                            self.asyncs.remove(&key);
-                        }
-                        Ok(span.map(|mut span| {
-                            self.count -= 1;
+                        Ok(self.asyncs.end(&key).map(|mut span| {
                             span.end_ns = Some(row.wall_ns);
                             span.duration_ns = u64::try_from(row.wall_ns.saturating_sub(span.begin_ns)).ok();
                             span
@@ -134,7 +123,7 @@ impl Joiner {
             }
             Kept::SpanEnd { site: Some(site), begin_mark, duration_ns } => {
                 let (duration_ns, end_ns) = (*duration_ns, row.wall_ns);
-                let mut span = match self.ended(thread, site, *begin_mark) {
+                let mut span = match self.open.end_near(thread, number_of(site), *begin_mark, self.rounding) {
                     Some(span) => span,
                     None => {
                         // Its begin was lost, or is not among what was asked for.
@@ -161,14 +150,13 @@ impl Joiner {
     }
 
     fn begun(&mut self, row: Row, site: Arc<SiteData>, thread: Thread) -> Result<SpanRow, Fault> {
-        if self.count == OPEN_MAX {
+        if self.open.count() + self.asyncs.count() == OPEN_MAX {
             return Err(Fault::Filter(format!(
                 "more than {OPEN_MAX} spans are open at once; ask for less of the trace, by time, thread or category"
             )));
         }
-        self.count += 1;
         self.last_id += 1;
-        let parent = self.open.get(&thread).and_then(|spans| spans.last()).map(|span| span.id);
+        let parent = self.open.innermost(thread).map(|span| span.id);
         let (begin_ns, id) = (row.wall_ns, self.last_id);
         Ok(SpanRow {
             row,
@@ -183,25 +171,17 @@ impl Joiner {
         })
     }
 
-    fn ended(&mut self, thread: Thread, site: &Arc<SiteData>, mark: u64) -> Option<SpanRow> {
-        let spans = self.open.get_mut(&thread)?;
-        let from = spans.partition_point(|span| span.row.mark < mark.saturating_sub(self.rounding));
-        let to = spans.partition_point(|span| span.row.mark <= mark.saturating_add(self.rounding));
-        // The innermost of the nearest.
-        let near = spans[from..to].iter().enumerate().rev().take(NEAR_MAX);
-        let same = near.filter(|(_, span)| Arc::ptr_eq(&span.site, site));
-        let (at, _) = same.min_by_key(|(_, span)| span.row.mark.abs_diff(mark))?;
-        self.count -= 1;
-        Some(spans.remove(from + at))
-    }
-
     /// Those that have not ended.
-    fn left(self) -> Vec<SpanRow> {
-        let all = self.open.into_values().chain(self.asyncs.into_values()).flatten();
-        let mut left: Vec<SpanRow> = all.collect();
+    fn left(mut self) -> Vec<SpanRow> {
+        let mut left: Vec<SpanRow> = self.open.take().chain(self.asyncs.take()).collect();
         left.sort_unstable_by_key(|span| (span.begin_ns, span.id));
         left
     }
+}
+
+/// What a site is known by among open spans.
+fn number_of(site: &Arc<SiteData>) -> usize {
+    Arc::as_ptr(site) as usize
 }
 
 /// Whether a record has to do with spans.
@@ -239,7 +219,7 @@ pub(crate) fn read(
     let filter = Filter { expression: None, ..wanted.filter.clone() };
     let everything = Wanted { filter, grep: None };
     let rounding = if source.others.is_empty() { 0 } else { ROUNDING };
-    let mut joiner = Joiner { open: HashMap::new(), asyncs: HashMap::new(), count: 0, last_id: 0, rounding };
+    let mut joiner = Joiner { open: OpenSpans::default(), asyncs: AsyncSpans::default(), last_id: 0, rounding };
     let mut fault = None;
     let end = some_rows(source, &everything, &concerns, &mut |row| match joiner.take(row) {
         Ok(Some(span)) => !is_wanted(&span) || give(span),

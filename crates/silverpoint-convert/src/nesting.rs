@@ -4,6 +4,8 @@
 
 use std::collections::HashMap;
 
+use silverpoint_query::spans::OpenSpans;
+
 use crate::Record;
 
 /// Spans that are open at once; what is beyond them is taken as it comes.
@@ -14,21 +16,17 @@ const AROUND_MOST: usize = 64;
 
 /// See the module. `P` is what begins a span again.
 pub(crate) struct Nesting<P> {
-    threads: HashMap<(usize, u32), Thread<P>>,
-    open: usize,
+    spans: OpenSpans<Thread, Open<P>>,
+    /// The number of the next one.
+    next: u64,
+    /// By thread: begins that are not known, as there are too many.
+    beyond: HashMap<Thread, usize>,
 }
 
-struct Thread<P> {
-    open: Vec<Open<P>>,
-    /// How often records of it were lost: ends may be among them.
-    losses: u64,
-    /// Begins that are not known, as there are too many.
-    beyond: usize,
-}
+/// Number of the process and id of the thread.
+type Thread = (usize, u32);
 
 struct Open<P> {
-    site: usize,
-    losses: u64,
     again: P,
     /// It has ended, and waits until it is the innermost.
     is_over: bool,
@@ -53,73 +51,65 @@ impl<P> End<P> {
 
 impl<P> Default for Nesting<P> {
     fn default() -> Self {
-        Self { threads: HashMap::new(), open: 0 }
+        Self { spans: OpenSpans::default(), next: 0, beyond: HashMap::new() }
     }
 }
 
-impl<P> Default for Thread<P> {
-    fn default() -> Self {
-        Self { open: Vec::new(), losses: 0, beyond: 0 }
-    }
-}
-
-fn thread(record: &Record<'_>) -> (usize, u32) {
+fn thread(record: &Record<'_>) -> Thread {
     (record.process_number, record.tid)
 }
 
 impl<P: Clone> Nesting<P> {
     /// A span begins.
     pub fn begin(&mut self, record: &Record<'_>, site: usize, again: P) {
-        let state = self.threads.entry(thread(record)).or_default();
-        if self.open >= MOST {
-            state.beyond += 1;
+        if self.spans.count() >= MOST {
+            *self.beyond.entry(thread(record)).or_default() += 1;
             return;
         }
-        self.open += 1;
-        state.open.push(Open { site, losses: state.losses, again, is_over: false });
+        self.spans.begin(thread(record), site, self.next, Open { again, is_over: false });
+        self.next += 1;
     }
 
     /// Records of a thread were lost.
     pub fn lost(&mut self, record: &Record<'_>) {
-        if let Some(state) = self.threads.get_mut(&thread(record)) {
-            state.losses += 1;
-        }
+        self.spans.lost(thread(record));
     }
 
     /// A span of a site ends; without one, the innermost.
     pub fn end(&mut self, record: &Record<'_>, site: Option<usize>) -> End<P> {
-        let Some(state) = self.threads.get_mut(&thread(record)) else { return End::unknown(false) };
-        if state.beyond > 0 {
-            state.beyond -= 1;
+        let thread = thread(record);
+        if let Some(beyond) = self.beyond.get_mut(&thread) {
+            *beyond -= 1;
+            if *beyond == 0 {
+                self.beyond.remove(&thread);
+            }
             return End::unknown(false);
         }
-        let is_it = |open: &Open<P>| !open.is_over && site.is_none_or(|site| open.site == site);
-        let Some(at) = state.open.iter().rposition(is_it) else {
-            return End::unknown(!state.open.is_empty());
+        let is_it = |of: usize, open: &Open<P>| !open.is_over && site.is_none_or(|site| of == site);
+        let Some(within) = self.spans.within_last(thread, is_it) else {
+            return End::unknown(self.spans.innermost(thread).is_some());
         };
-        if state.open.len() - at > AROUND_MOST {
-            state.open[at].is_over = true;
+        if within >= AROUND_MOST {
+            if let Some(open) = self.spans.last_mut(thread, is_it) {
+                open.is_over = true;
+            }
             return End::unknown(true);
         }
-        let losses = state.losses;
-        let mut within = state.open.split_off(at + 1);
-        self.open -= within.len();
-        let mut ends: Vec<P> = within.iter().rev().map(|open| open.again.clone()).collect();
-        // The ends of those that began before a loss may be lost.
-        within.retain(|open| open.losses == losses && !open.is_over);
-        while let Some(ended) = state.open.pop() {
-            self.open -= 1;
-            ends.push(ended.again);
-            let is_over = state.open.last().is_some_and(|open| open.is_over);
-            if !is_over || !within.is_empty() {
-                break;
+        let (mut ends, mut again) = (Vec::new(), Vec::new());
+        let ended = self.spans.end_last(thread, is_it, |open, may_have_ended| {
+            ends.push(open.again.clone());
+            let stays = !may_have_ended && !open.is_over;
+            if stays {
+                again.push(open.again.clone());
             }
-        }
-        let again = within.iter().map(|open| open.again.clone()).collect();
-        self.open += within.len();
-        state.open.extend(within);
-        if state.open.is_empty() {
-            self.threads.remove(&thread(record));
+            stays
+        });
+        ends.reverse();
+        ends.extend(ended.map(|open| open.again));
+        // Those around it that have ended already were waiting for it.
+        while again.is_empty() && self.spans.innermost(thread).is_some_and(|open| open.is_over) {
+            let over = self.spans.end_last(thread, |_, _| true, |_, _| true);
+            ends.extend(over.map(|open| open.again));
         }
         End { ends, again, is_moment: false }
     }

@@ -21,7 +21,8 @@
 //!
 //! ```text
 //! filter    which records are wanted           stats    counts, spans, counters, losses
-//! tree      records of async spans in a tree   replay   events again, in time
+//! spans     which begin belongs to which end   tree     records of async spans in a tree
+//! replay    events again, in time
 //! columns   which columns a table of records has
 //! ```
 #![forbid(unsafe_code)]
@@ -29,5 +30,6 @@
 pub mod columns;
 pub mod filter;
 pub mod replay;
+pub mod spans;
 pub mod stats;
 pub mod tree;

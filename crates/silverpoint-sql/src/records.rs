@@ -6,13 +6,14 @@ use std::ffi::CStr;
 use std::sync::Arc;
 
 use rusqlite::vtab::Context;
+use silverpoint_query::spans::OpenSpans;
 use silverpoint_query::tree::{Part, part};
 use silverpoint_render::ShowContext;
 use silverpoint_trace::{Event, Events, Site, Trace, What};
 use silverpoint_wire::level::Kind as SiteKind;
 
 use crate::module::{Kind, Rows};
-use crate::open_spans::{OpenSpans, admit};
+use crate::open_spans::admit;
 use crate::plan::{Column, Plan, event_name};
 use crate::row::{Writer, integer, text};
 use crate::state::State;
@@ -64,7 +65,7 @@ pub(crate) struct RecordRows<'t> {
     /// `None`: nothing can match.
     events: Option<Events<'t>>,
     /// Which spans are open, where a query asks for it: their ids.
-    open: Option<OpenSpans<i64>>,
+    open: Option<OpenSpans<(usize, usize), i64>>,
     /// The same of async spans, by session and id, for records that name such a span.
     asyncs: HashMap<(usize, u64), i64>,
     /// The span that the row is in, begins or ends.
@@ -83,7 +84,7 @@ impl<'t> Rows<'t> for RecordRows<'t> {
         Self {
             state: Arc::clone(state),
             events: (!plan.is_empty).then(|| trace.select(&picked)),
-            open: plan.is_nesting_used.then(OpenSpans::new),
+            open: plan.is_nesting_used.then(OpenSpans::default),
             asyncs: HashMap::new(),
             span: None,
             writer: RefCell::new(Writer::new()),
@@ -109,7 +110,8 @@ impl<'t> Rows<'t> for RecordRows<'t> {
                 What::Record { site, site_number, .. } if site.kind() == SiteKind::Span => {
                     let ticks = event.ticks;
                     let id = self.state.id(events);
-                    open.begin(thread, site_number, ticks, id)?;
+                    admit(open.count())?;
+                    open.begin(thread, site_number, ticks, id);
                     Some(id)
                 }
                 What::SpanEnd { site_number: Some(site), begin_ticks, .. } => {

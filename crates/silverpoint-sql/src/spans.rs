@@ -10,13 +10,14 @@ use std::sync::Arc;
 
 use rusqlite::types::Null;
 use rusqlite::vtab::Context;
+use silverpoint_query::spans::{AsyncSpans, OpenSpans, async_id};
 use silverpoint_query::tree::{Part, part};
 use silverpoint_render::{ShowContext, json};
 use silverpoint_trace::{Event, Events, Picked, Site, Trace, What};
 use silverpoint_wire::level::Kind as SiteKind;
 
 use crate::module::{Kind, Rows};
-use crate::open_spans::{OpenSpans, admit};
+use crate::open_spans::admit;
 use crate::plan::{Column, Plan};
 use crate::row::{Writer, integer, text};
 use crate::state::State;
@@ -63,10 +64,8 @@ pub(crate) struct SpanRows<'t> {
     state: Arc<State>,
     /// `None`: nothing can match, or the end has been reached and reported.
     events: Option<Events<'t>>,
-    spans: OpenSpans<Span>,
-    asyncs: HashMap<AsyncKey<'t>, Vec<Span>>,
-    /// In `asyncs`.
-    open_asyncs: usize,
+    spans: OpenSpans<(usize, usize), Span>,
+    asyncs: AsyncSpans<AsyncKey<'t>, Span>,
     /// Those of an id, by session, where parents are wanted.
     by_id: HashMap<(usize, u64), Vec<AsyncKey<'t>>>,
     /// Spans of threads that async ones may turn out to have begun as, the oldest first: where they lie, or themselves.
@@ -131,9 +130,8 @@ impl<'t> Rows<'t> for SpanRows<'t> {
             trace,
             state: Arc::clone(state),
             events: (!plan.is_empty).then(|| trace.select(&picked)),
-            spans: OpenSpans::new(),
-            asyncs: HashMap::new(),
-            open_asyncs: 0,
+            spans: OpenSpans::default(),
+            asyncs: AsyncSpans::default(),
             by_id: HashMap::new(),
             recent: HashMap::new(),
             recent_in_order: VecDeque::new(),
@@ -159,11 +157,11 @@ impl<'t> Rows<'t> for SpanRows<'t> {
                     if self.wants.parent {
                         let names = names(&self.trace.sites[site_number]);
                         let of = match said {
-                            Some(Part::Stretch(id)) => self.asyncs.get(&(session, names.0, names.1, id)),
+                            Some(Part::Stretch(id)) => self.asyncs.last(&(session, names.0, names.1, id)),
                             _ => None,
                         };
                         let around = self.spans.innermost(thread);
-                        span.parent = of.and_then(|spans| spans.last()).or(around).map(|span| span.id);
+                        span.parent = of.or(around).map(|span| span.id);
                         let begin = (session, names.0, names.1, ticks);
                         if self.recent.insert(begin, span.parent.unwrap_or(span.id)).is_none() {
                             self.recent_in_order.push_back(begin);
@@ -174,7 +172,8 @@ impl<'t> Rows<'t> for SpanRows<'t> {
                             self.recent.remove(&oldest);
                         }
                     }
-                    self.spans.begin(thread, site_number, ticks, span)?;
+                    admit(self.spans.count())?;
+                    self.spans.begin(thread, site_number, ticks, span);
                 }
                 What::Record { site, args, .. } if site.kind() == SiteKind::Link => {
                     if let Some(Part::Parent { from, to }) = part(site, args).filter(|_| self.wants.parent) {
@@ -212,18 +211,20 @@ impl<'t> Rows<'t> for SpanRows<'t> {
                         let is_fields = matches!(part(site, args), Some(Part::Fields(_)));
                         if is_fields
                             && self.wants.args
-                            && let Some(span) = self.asyncs.get_mut(&key).and_then(|open| open.last_mut())
+                            && let Some(span) = self.asyncs.last_mut(&key)
                         {
                             let fields = self.writer.get_mut().later_args(site, args);
                             span.add_fields(fields);
                             let first = span.first_ticks;
-                            let first = first.and_then(|ticks| self.spans.begun_at(key.0, ticks));
+                            let first = first.and_then(|ticks| {
+                                self.spans.begun_at(ticks, |(session, _)| *session == key.0)
+                            });
                             first.into_iter().for_each(|first| first.add_fields(fields));
                         }
                         continue;
                     }
                     if site.kind() == SiteKind::AsyncBegin {
-                        admit(self.open_asyncs)?;
+                        admit(self.asyncs.count())?;
                         let mut span = begun(&event, site_number, &self.wants, self.writer.get_mut());
                         let said = part(site, args);
                         span.id = self.state.id(events);
@@ -240,12 +241,10 @@ impl<'t> Rows<'t> for SpanRows<'t> {
                             span.parent = first.copied().or_else(around);
                             self.by_id.entry((key.0, key.3)).or_default().push(key);
                         }
-                        self.asyncs.entry(key).or_default().push(span);
-                        self.open_asyncs += 1;
+                        self.asyncs.begin(key, span);
                         continue;
                     }
-                    let Some(open) = self.asyncs.get_mut(&key) else { continue };
-                    let Some(mut span) = open.pop() else { continue };
+                    let Some(mut span) = self.asyncs.end(&key) else { continue };
                     if let Some(keys) = self.by_id.get_mut(&(key.0, key.3)) {
                         if let Some(at) = keys.iter().rposition(|known| *known == key) {
                             keys.remove(at);
@@ -254,10 +253,6 @@ impl<'t> Rows<'t> for SpanRows<'t> {
                             self.by_id.remove(&(key.0, key.3));
                         }
                     }
-                    if open.is_empty() {
-                        self.asyncs.remove(&key);
-                    }
-                    self.open_asyncs -= 1;
                     let duration = i128::from(event.session.clock.duration_ns(span.begin_ticks, event.ticks));
                     span.duration_ns = u64::try_from(duration).ok();
                     span.end_ns = Some(event.wall_ns);
@@ -313,7 +308,7 @@ impl<'t> Rows<'t> for SpanRows<'t> {
 impl SpanRows<'_> {
     /// The events are at their end.
     fn finish(&mut self) {
-        self.left = self.spans.take().chain(self.asyncs.drain().flat_map(|(_, spans)| spans)).collect();
+        self.left = self.spans.take().chain(self.asyncs.take()).collect();
         self.left.sort_unstable_by_key(|span| std::cmp::Reverse((span.begin_ns, span.id)));
         if let Some(events) = self.events.take() {
             self.state.scanned(&events);
@@ -332,14 +327,14 @@ impl Drop for SpanRows<'_> {
 /// An async span lies in another that is open; in nothing: 0.
 fn link<'t>(
     by_id: &HashMap<(usize, u64), Vec<AsyncKey<'t>>>,
-    asyncs: &mut HashMap<AsyncKey<'t>, Vec<Span>>,
+    asyncs: &mut AsyncSpans<AsyncKey<'t>, Span>,
     session: usize,
     from: u64,
     to: u64,
 ) {
     let key = |id| by_id.get(&(session, id))?.last();
-    let outer = key(from).and_then(|key| Some(asyncs.get(key)?.last()?.id));
-    let inner = key(to).and_then(|key| asyncs.get_mut(key)?.last_mut());
+    let outer = key(from).and_then(|key| Some(asyncs.last(key)?.id));
+    let inner = key(to).and_then(|key| asyncs.last_mut(key));
     if let Some(span) = inner.filter(|_| outer.is_some() || from == 0) {
         span.parent = outer;
     }
@@ -372,11 +367,9 @@ fn is_async(kind: SiteKind) -> bool {
 
 /// What joins the records of an async span; `None` for other records.
 fn async_key<'t>(site: &'t Site, session: usize, args: &[u8]) -> Option<AsyncKey<'t>> {
-    let is_part = is_async(site.kind());
-    let has_id = site.description.signature.starts_with('L');
-    let id = args.first_chunk().filter(|_| is_part && has_id)?;
+    let id = async_id(site, args)?;
     let (category, name) = names(site);
-    Some((session, category, name, u64::from_le_bytes(*id)))
+    Some((session, category, name, id))
 }
 
 /// Category and name.

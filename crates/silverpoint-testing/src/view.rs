@@ -1,9 +1,9 @@
 //! What a capture has found: records in order of time, and the spans among them.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use silverpoint_query::spans::OpenSpans;
 use silverpoint_wire::level::Kind;
 
 use crate::tail::{Tail, What};
@@ -23,8 +23,6 @@ pub(crate) struct View {
 
 /// A span that is open while records are gone through.
 struct OpenSpan {
-    site: u32,
-    begun: u64,
     number: usize,
     /// Its name, and those around it.
     path: Arc<[String]>,
@@ -33,31 +31,25 @@ struct OpenSpan {
 impl View {
     /// Adds all that a tail has found.
     pub(crate) fn fill(&mut self, tail: &Tail, ticks_per_second: u64) {
-        let mut open: HashMap<u32, Vec<OpenSpan>> = HashMap::new();
+        let mut open = OpenSpans::default();
         for item in &tail.items {
-            let open = open.entry(item.thread).or_default();
             match &item.what {
                 What::Record { site, record } => {
-                    let around = open.last();
+                    let around: Option<&OpenSpan> = open.innermost(item.thread);
                     let record = around.map_or_else(|| record.clone(), |span| record.inside(&span.path));
                     if record.kind() == Kind::Span {
                         let path =
                             record.within().iter().cloned().chain([record.name().to_owned()]).collect();
                         let parent = around.map(|span| span.number);
-                        open.push(OpenSpan {
-                            site: *site,
-                            begun: item.ticks,
-                            number: self.spans.len(),
-                            path,
-                        });
+                        let span = OpenSpan { number: self.spans.len(), path };
+                        open.begin(item.thread, *site as usize, item.ticks, span);
                         let record = record.clone();
                         self.spans.push(Span { record, parent, ended: None, duration: None });
                     }
                     self.records.push(record);
                 }
                 What::SpanEnd { site, begun } => {
-                    let of_it = open.iter().rposition(|span| span.site == *site && span.begun == *begun);
-                    if let Some(span) = of_it.map(|at| open.remove(at)) {
+                    if let Some(span) = open.end(item.thread, *site as usize, *begun) {
                         let span = &mut self.spans[span.number];
                         span.ended = Some(item.ticks);
                         let ticks = u128::from(item.ticks.saturating_sub(*begun));

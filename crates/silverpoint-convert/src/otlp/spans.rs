@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
+use silverpoint_query::spans::{AsyncSpans, OpenSpans};
 use silverpoint_wire::site::fnv1a64;
 
 /// Spans that are open at once, and bytes of their attributes and events.
@@ -128,20 +129,9 @@ pub(super) fn begin_of(process: usize, category: &str, name: &str, ticks: u64) -
 
 /// What a thread is in.
 struct Open {
-    /// Ascends within a thread.
-    order: u64,
     number: u64,
-    site: usize,
     /// A stretch of an async span, which does not end with it.
     is_stretch: bool,
-    /// How often the thread had lost records when it began.
-    losses: u64,
-}
-
-#[derive(Default)]
-struct Thread {
-    open: VecDeque<Open>,
-    losses: u64,
 }
 
 /// What has ended in a thread.
@@ -158,29 +148,17 @@ pub(super) struct Spans {
     next: u64,
     next_order: u64,
     bytes: usize,
-    threads: HashMap<(usize, u32), Thread>,
-    by_key: HashMap<Key, VecDeque<u64>>,
+    /// In the order in which threads entered them.
+    threads: OpenSpans<(usize, u32), Open>,
+    by_key: AsyncSpans<Key, u64>,
     keys: HashMap<u64, Key>,
     /// Async ones by process and id.
-    by_id: HashMap<(usize, String), VecDeque<u64>>,
+    by_id: AsyncSpans<(usize, String), u64>,
     /// Stretches that threads are in.
     stretches: usize,
     /// Spans of threads that have begun, the oldest first, with where they lie.
     recent: HashMap<Begin, (u64, Place)>,
     recent_in_order: VecDeque<Begin>,
-}
-
-/// Adds a number where it belongs: mostly behind the others.
-fn insert(numbers: &mut VecDeque<u64>, number: u64) {
-    let at = numbers.partition_point(|known| *known < number);
-    numbers.insert(at, number);
-}
-
-/// Takes a number out of those that ascend: the first and the last, which are asked for mostly, without moving others.
-fn take_out(numbers: &mut VecDeque<u64>, number: u64) {
-    if let Ok(at) = numbers.binary_search(&number) {
-        numbers.remove(at);
-    }
 }
 
 /// Ids of a span, and its parent.
@@ -203,8 +181,7 @@ impl Spans {
     fn open(&mut self, thread: (usize, u32), number: u64, site: usize, is_stretch: bool) {
         let order = self.next_order;
         self.next_order += 1;
-        let state = self.threads.entry(thread).or_default();
-        state.open.push_back(Open { order, number, site, is_stretch, losses: state.losses });
+        self.threads.begin(thread, site, order, Open { number, is_stretch });
     }
 
     /// One begins in a thread. `begin`: if it may turn out to be an async one.
@@ -247,8 +224,8 @@ impl Spans {
     }
 
     fn name_async(&mut self, key: Key, number: u64) {
-        insert(self.by_key.entry(key.clone()).or_default(), number);
-        insert(self.by_id.entry((key.0, key.3.clone())).or_default(), number);
+        self.by_key.begin_in_order(key.clone(), number);
+        self.by_id.begin_in_order((key.0, key.3.clone()), number);
         self.keys.insert(number, key);
     }
 
@@ -257,12 +234,9 @@ impl Spans {
         let known = self.recent.get(&begin).copied();
         let open = known.and_then(|(number, _)| Some((number, self.all.get_mut(&number)?.thread.take()?)));
         if let Some((number, thread)) = open {
-            let state = self.threads.get_mut(&thread);
-            for open in state.into_iter().flat_map(|state| &mut state.open) {
-                if open.number == number {
-                    open.is_stretch = true;
-                    self.stretches += 1;
-                }
+            if let Some(open) = self.threads.last_mut(thread, |_, open| open.number == number) {
+                open.is_stretch = true;
+                self.stretches += 1;
             }
             self.name_async(key, number);
             return true;
@@ -277,7 +251,7 @@ impl Spans {
 
     /// A thread enters an async span; false: there is none, or threads are in too many.
     pub(super) fn enter(&mut self, thread: (usize, u32), site: usize, key: &Key) -> bool {
-        let number = self.by_key.get(key).and_then(|numbers| numbers.back()).copied();
+        let number = self.by_key.last(key).copied();
         let Some(number) = number.filter(|_| self.stretches < MOST) else { return false };
         self.stretches += 1;
         self.open(thread, number, site, true);
@@ -288,20 +262,18 @@ impl Spans {
     pub(super) fn innermost(&mut self, thread: (usize, u32)) -> Option<&mut Span> {
         let all = &self.all;
         let is_there = |open: &&Open| all.contains_key(&open.number);
-        let number = self.threads.get(&thread)?.open.iter().rev().find(is_there)?.number;
+        let number = self.threads.of(thread).rev().find(is_there)?.number;
         self.all.get_mut(&number)
     }
 
     /// The async one of a key that began last.
     pub(super) fn of_key(&mut self, key: &Key) -> Option<&mut Span> {
-        let number = self.by_key.get(key)?.back()?;
-        self.all.get_mut(number)
+        self.all.get_mut(self.by_key.last(key)?)
     }
 
     /// The async one with an id.
     pub(super) fn of_id(&mut self, process: usize, id: u64) -> Option<&mut Span> {
-        let number = self.by_id.get(&(process, id.to_string()))?.back()?;
-        self.all.get_mut(number)
+        self.all.get_mut(self.by_id.last(&(process, id.to_string()))?)
     }
 
     /// Adds an event to the span that is found.
@@ -330,21 +302,23 @@ impl Spans {
 
     /// What ends at this site in a thread. Where records were lost, the ends of spans within it may be among them: such spans are `unfinished`.
     pub(super) fn end(&mut self, thread: (usize, u32), site: usize, unfinished: &mut Vec<Span>) -> Ended {
-        let Some(state) = self.threads.get_mut(&thread) else { return Ended::Unknown };
-        let losses = state.losses;
-        let Some(at) = state.open.iter().rposition(|open| open.site == site) else { return Ended::Unknown };
-        let mut within = state.open.drain(at..);
-        let Some(ended) = within.next() else { return Ended::Unknown };
-        let (kept, lost): (Vec<_>, Vec<_>) = within.partition(|open| open.losses == losses);
-        state.open.extend(kept);
-        if state.open.is_empty() {
-            self.threads.remove(&thread);
-        }
-        for open in lost {
-            if open.is_stretch {
+        let mut lost = Vec::new();
+        let ended = self.threads.end_last(
+            thread,
+            |of, _| of == site,
+            |open, may_have_ended| {
+                if may_have_ended {
+                    lost.push((open.number, open.is_stretch));
+                }
+                !may_have_ended
+            },
+        );
+        let Some(ended) = ended else { return Ended::Unknown };
+        for (number, is_stretch) in lost {
+            if is_stretch {
                 self.stretches -= 1;
             } else {
-                unfinished.extend(self.remove(open.number));
+                unfinished.extend(self.remove(number));
             }
         }
         if ended.is_stretch {
@@ -356,45 +330,24 @@ impl Spans {
 
     /// The async one that ends.
     pub(super) fn end_async(&mut self, key: &Key) -> Option<Span> {
-        let number = *self.by_key.get(key)?.back()?;
+        let number = *self.by_key.last(key)?;
         self.remove(number)
     }
 
     /// Records of a thread were lost.
     pub(super) fn lost(&mut self, thread: (usize, u32)) {
-        // A thread without open spans has nothing to lose.
-        if let Some(thread) = self.threads.get_mut(&thread) {
-            thread.losses += 1;
-        }
+        self.threads.lost(thread);
     }
 
     fn remove(&mut self, number: u64) -> Option<Span> {
         let span = self.all.remove(&number)?;
         self.bytes = self.bytes.saturating_sub(span.bytes());
-        if let Some(thread) = span.thread
-            && let Some(state) = self.threads.get_mut(&thread)
-        {
-            if let Ok(at) = state.open.binary_search_by_key(&span.order, |open| open.order) {
-                state.open.remove(at);
-            }
-            if state.open.is_empty() {
-                self.threads.remove(&thread);
-            }
+        if let Some(thread) = span.thread {
+            self.threads.end(thread, span.site, span.order);
         }
-        if let Some(key) = self.keys.remove(&number)
-            && let Some(numbers) = self.by_key.get_mut(&key)
-        {
-            take_out(numbers, number);
-            if numbers.is_empty() {
-                self.by_key.remove(&key);
-            }
-            let id = (key.0, key.3);
-            if let Some(numbers) = self.by_id.get_mut(&id) {
-                take_out(numbers, number);
-                if numbers.is_empty() {
-                    self.by_id.remove(&id);
-                }
-            }
+        if let Some(key) = self.keys.remove(&number) {
+            self.by_key.remove(&key, &number);
+            self.by_id.remove(&(key.0, key.3), &number);
         }
         Some(span)
     }

@@ -13,9 +13,9 @@ use silverpoint_wire::layout::site_entry::FIRST_ID;
 use silverpoint_wire::level::Kind;
 use silverpoint_wire::value::{Sequence, Text, Visitor, walk};
 
-use super::pairs::{Found, Pairs};
 use super::{Count, Counter, Rates, Statistics, Troubles};
 use crate::filter::Filter;
+use crate::spans::{Halves, async_id};
 
 /// Counts what `filter` selects. A filter by thread uses the last name of the thread.
 pub fn collect(trace: &Trace, filter: &Filter) -> Statistics {
@@ -43,7 +43,7 @@ pub fn collect_with(trace: &Trace, filter: &Filter, parts: usize) -> Statistics 
         selection,
         statistics: &mut statistics,
         reader: BlockReader::default(),
-        pairs: Pairs::default(),
+        halves: Halves::default(),
         context: None,
     };
     for number in 0..trace.sessions.len() {
@@ -63,7 +63,7 @@ struct Collector<'t, 's> {
     selection: Option<Selection>,
     statistics: &'s mut Statistics,
     reader: BlockReader,
-    pairs: Pairs,
+    halves: Halves,
     /// Of the stream that is being read.
     context: Option<Context>,
 }
@@ -126,7 +126,7 @@ impl Collector<'_, '_> {
                 self.stream(number, session, stream, &mut slots);
             }
         }
-        self.with_pairs(session, Pairs::finish);
+        self.with_halves(session, |halves, found| halves.finish(found));
         for (id, site_number) in session.site_numbers() {
             if let Some(slot) = slots.get(id as usize) {
                 self.statistics.sites[site_number].add(slot.count);
@@ -284,23 +284,31 @@ impl Collector<'_, '_> {
             }
         }
         if let kind @ (Kind::AsyncBegin | Kind::AsyncEnd) = site.kind() {
-            if site.description.signature.starts_with('L') {
-                if let Some(id) = args.first_chunk() {
-                    let half = (number, u64::from_le_bytes(*id), ticks, kind == Kind::AsyncEnd);
-                    let name = (site.description.category.as_str(), site.description.template.as_str());
-                    self.with_pairs(block.session, |pairs, found| pairs.add(block.number, name, half, found));
-                }
+            if let Some(id) = async_id(site, args) {
+                let half = (number, id, ticks, kind == Kind::AsyncEnd);
+                let name = (site.description.category.as_str(), site.description.template.as_str());
+                self.with_halves(block.session, |halves, found| {
+                    halves.add(block.number, name, half, found);
+                    0
+                });
             }
         }
         true
     }
 
-    /// Does something with the begins and ends of async spans of a session.
-    fn with_pairs(&mut self, session: &Session, work: impl FnOnce(&mut Pairs, &mut Found<'_>)) {
-        let duration = |begin, end| i128::from(session.clock.duration_ns(begin, end));
-        let mut found = Found { spans: &mut self.statistics.spans, alone: 0, duration: &duration };
-        work(&mut self.pairs, &mut found);
-        self.statistics.unpaired += found.alone;
+    /// Does something with the begins and ends of async spans of a session, which gives how many found no partner.
+    fn with_halves(
+        &mut self,
+        session: &Session,
+        work: impl FnOnce(&mut Halves, &mut dyn FnMut(usize, u64, u64)) -> u64,
+    ) {
+        let spans = &mut self.statistics.spans;
+        let mut found = |site, begin, end| {
+            if let Ok(ns) = u64::try_from(session.clock.duration_ns(begin, end)) {
+                spans.entry(site).or_default().add(ns);
+            }
+        };
+        self.statistics.unpaired += work(&mut self.halves, &mut found);
     }
 
     fn span_end(&mut self, block: &Block<'_>, ticks: u64, args: &[u8]) {

@@ -4,7 +4,6 @@ mod chart;
 mod collect;
 mod histogram;
 mod json;
-mod pairs;
 mod rates;
 mod report;
 mod trouble;

@@ -1,19 +1,16 @@
-//! Async spans: a begin and the next end of the same session, category, name and id, in any thread.
+//! Async spans whose begins and ends come in no order: where streams are read one after the other, ends are seen before their begins.
 //!
-//! Streams are read one after the other, so ends are seen before their begins. All are kept, 32 bytes each,
-//! and paired by time at the end. Beyond [`MOST`] they are paired early: those without a partner stay as long
+//! All are kept, 32 bytes each, and paired by time at the end. Beyond [`MOST`] they are paired early: those without a partner stay as long
 //! as there is room.
 
-use std::collections::{BTreeMap, HashMap};
-
-use super::Histogram;
+use std::collections::HashMap;
 
 /// Begins and ends that are held at once: 32 MiB.
 const MOST: usize = 1 << 20;
 
-/// Begins and ends that have been seen.
+/// Begins and ends of async spans that have been seen.
 #[derive(Default)]
-pub(super) struct Pairs {
+pub struct Halves {
     /// Numbers for what is the same in a begin and its end, but for the id.
     groups: HashMap<(usize, String, String), u32>,
     /// The same by session and site number.
@@ -35,14 +32,15 @@ struct Half {
     site: u32,
 }
 
-impl Pairs {
-    /// A begin (`is_end` false) or end of session `session` whose site has this category and name. Adds durations in ticks to `found` when the room is used up.
-    pub(super) fn add(
+impl Halves {
+    /// A begin (`is_end` false) or end of session `session` whose site has this category and name. Gives pairs to `found` when the room is used up: the site of the
+    /// begin, and the ticks of both.
+    pub fn add(
         &mut self,
         session: usize,
         (category, name): (&str, &str),
         (site, id, ticks, is_end): (usize, u64, u64, bool),
-        found: &mut Found,
+        found: &mut dyn FnMut(usize, u64, u64),
     ) {
         let group = *self.by_site.entry((session, site)).or_insert_with(|| {
             let next = self.groups.len() as u32;
@@ -58,15 +56,15 @@ impl Pairs {
         }
     }
 
-    /// Pairs the rest; counts those without a partner.
-    pub(super) fn finish(&mut self, found: &mut Found) {
+    /// Pairs the rest; counts those that found no partner since the last call.
+    pub fn finish(&mut self, found: &mut dyn FnMut(usize, u64, u64)) -> u64 {
         self.pair(found);
         self.alone += self.seen.len() as u64;
         self.seen.clear();
-        found.alone += std::mem::take(&mut self.alone);
+        std::mem::take(&mut self.alone)
     }
 
-    fn pair(&mut self, found: &mut Found) {
+    fn pair(&mut self, found: &mut dyn FnMut(usize, u64, u64)) {
         self.seen.sort_unstable();
         let mut left = Vec::new();
         // Begins of the id at hand that have no end yet; an end closes the last of them.
@@ -77,7 +75,7 @@ impl Pairs {
             }
             match (half.is_end, open.pop()) {
                 (false, begin) => open.extend(begin.into_iter().chain([half])),
-                (true, Some(begin)) => found.pair(begin.site as usize, begin.ticks, half.ticks),
+                (true, Some(begin)) => found(begin.site as usize, begin.ticks, half.ticks),
                 (true, None) => left.push(half),
             }
         }
@@ -86,37 +84,22 @@ impl Pairs {
     }
 }
 
-/// What pairing yields.
-pub(super) struct Found<'s> {
-    pub(super) spans: &'s mut BTreeMap<usize, Histogram>,
-    pub(super) alone: u64,
-    /// Nanoseconds between two ticks of the session.
-    pub(super) duration: &'s dyn Fn(u64, u64) -> i128,
-}
-
-impl Found<'_> {
-    fn pair(&mut self, site: usize, begin: u64, end: u64) {
-        if let Ok(ns) = u64::try_from((self.duration)(begin, end)) {
-            self.spans.entry(site).or_default().add(ns);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Durations by begin site, and how many halves stayed alone.
-    fn pairs(halves: &[(u64, u64, bool)]) -> (Vec<u64>, u64) {
-        let (mut pairs, mut spans) = (Pairs::default(), BTreeMap::new());
-        let mut found =
-            Found { spans: &mut spans, alone: 0, duration: &|a, b| i128::from(b) - i128::from(a) };
-        for (id, ticks, is_end) in halves {
-            pairs.add(0, ("net", "fetch"), (1, *id, *ticks, *is_end), &mut found);
+    /// How many pairs were found and their durations together, and how many halves stayed alone.
+    fn pairs(seen: &[(u64, u64, bool)]) -> (Vec<u64>, u64) {
+        let (mut halves, mut count, mut sum) = (Halves::default(), 0, 0);
+        let mut found = |site, begin, end| {
+            assert_eq!(site, 1);
+            (count, sum) = (count + 1, sum + end - begin);
+        };
+        for (id, ticks, is_end) in seen {
+            halves.add(0, ("net", "fetch"), (1, *id, *ticks, *is_end), &mut found);
         }
-        pairs.finish(&mut found);
-        let alone = found.alone;
-        (spans.get(&1).map_or(vec![], |h| vec![h.count(), h.sum() as u64]), alone)
+        let alone = halves.finish(&mut found);
+        (if count > 0 { vec![count, sum] } else { vec![] }, alone)
     }
 
     #[test]
