@@ -188,6 +188,19 @@ SP_C_HOT void sp_c_take_ahead(const struct sp_c_lane* lane, char* at, size_t siz
     for (size_t line = 128; line < size; line += 64) sp_c_take_line(ahead + line);
 }
 
+/* Whether a record fits. Another thread may make the limit null at any time. So it is read whole, and once:
+ * on x86-64 by the comparison itself, which compilers do not make of an atomic load. */
+SP_C_HOT bool sp_c_fits(const struct sp_c_lane* lane, const char* at, size_t size) {
+    const uintptr_t end = (uintptr_t)at + size;
+#if defined(__x86_64__)
+    bool is_within;
+    __asm__("cmpq %[limit], %[end]" : "=@ccbe"(is_within) : [end] "r"(end), [limit] "m"(lane->limit));
+    return is_within;
+#else
+    return end <= (uintptr_t)__atomic_load_n(&lane->limit, __ATOMIC_RELAXED);
+#endif
+}
+
 /* Begins a record of `size` bytes. Returns its address; the lane is busy until the record is committed.
  * Null: it does not fit before the limit, and the lane is busy; or the lane is not the record's, and *entered
  * is null. */
@@ -195,7 +208,7 @@ SP_C_HOT char* sp_c_begin(struct sp_c_lane** entered, size_t size) {
     struct sp_c_lane* lane = sp_c_thread_lane;
     *entered = (struct sp_c_lane*)0;
     if (!SP_C_LIKELY(__atomic_load_n(&lane->ready, __ATOMIC_RELAXED) == 1)) return (char*)0;
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__)
     __asm__ __volatile__("movl %%esp, %0" : "=m"(lane->ready));
 #else
     __atomic_store_n(&lane->ready, (uint32_t)(uintptr_t)__builtin_frame_address(0) & ~7u, __ATOMIC_RELAXED);
@@ -203,8 +216,7 @@ SP_C_HOT char* sp_c_begin(struct sp_c_lane** entered, size_t size) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     *entered = lane;
     char* at = lane->cur;
-    /* Another thread may make it null at any time: it is compared once. */
-    if (!SP_C_LIKELY((uintptr_t)at + size <= (uintptr_t)lane->limit)) return (char*)0;
+    if (!SP_C_LIKELY(sp_c_fits(lane, at, size))) return (char*)0;
     /* Where the position is null, so is the limit: the caller's check of the result costs nothing. */
     if (at == (char*)0) __builtin_unreachable();
     return at;
