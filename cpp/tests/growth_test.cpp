@@ -29,15 +29,15 @@ struct Faults {
     long most_of_a_call = 0, all = 0;
 };
 
-// Records in a new thread until its ring is the largest, and nearly full.
-Faults faults_of_growth() {
+// Records so often in a new thread: by default until its ring is the largest, and nearly full.
+Faults faults_of_growth(std::uint64_t records = 30'000) {
     Faults found;
     std::thread([&] {
         const auto record = [](std::uint64_t number) { SP_EVENT("numbered", number, 0.5); };
         // The first records of a thread touch its stack, and code that has not run yet.
         for (std::uint64_t i = 0; i < 10; ++i) record(i);
         const long begin = faults();
-        for (std::uint64_t i = 0; i < 30'000; ++i) {
+        for (std::uint64_t i = 0; i < records; ++i) {
             const long before = faults();
             record(i);
             found.most_of_a_call = std::max(found.most_of_a_call, faults() - before);
@@ -73,8 +73,16 @@ TEST(Growth, NoCallWaitsForThePagesOfAPreparedRing) {
         GTEST_SKIP() << "a kernel before 5.14";
     munmap(map, std::size_t{kSlab} * slabs);
     close(file);
-    for (std::uint32_t slab = 0; slab < slabs; ++slab)
-        session.set<std::uint32_t>(session.get<std::uint64_t>(120) + slab * 16u + 12, kSlab);
+    const auto say = [&](std::uint32_t slab, std::uint32_t bytes) {
+        session.set<std::uint32_t>(session.get<std::uint64_t>(120) + slab * 16u + 12, bytes);
+    };
+    for (std::uint32_t slab = 0; slab < slabs; ++slab) say(slab, kSlab);
+    say(slabs - 1, kSlab / 2);
+    // Three quarters of a ring of 128 KiB, and what it has grown from.
+    const Faults waiting = faults_of_growth(3'500);
+    EXPECT_EQ(largest(), 1) << "the next one will be ready soon";
+    EXPECT_LE(waiting.most_of_a_call, 2);
+    say(slabs - 1, kSlab);
     const Faults prepared = faults_of_growth();
     EXPECT_EQ(largest(), 2) << "the rings of the first thread hold its records";
     // One fault enters 64 KiB. A call has two where a ring begins at the end of such a piece.

@@ -347,7 +347,8 @@ SP_DETAIL_COLD Room room_for(Lane& lane, unsigned number, std::size_t size, Leve
             }
             if (!wait_for_room(lane, need, level)) return Room::kLost;
             continue;
-        } else if (is_too_small(lane, used) && is_plenty(lane) && grow(lane, number, size)) {
+        } else if (is_too_small(lane, used) && is_plenty(lane) &&
+                   !is_being_prepared(shift_of(lane.size + 1)) && grow(lane, number, size)) {
             continue;
         }
         const char* before = lane.cur;

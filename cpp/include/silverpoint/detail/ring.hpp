@@ -183,6 +183,27 @@ SP_DETAIL_COLD bool back_slab(std::uint32_t slab, std::uint32_t end) {
 // store one. Entries of a file in memory are writable at once.
 inline void load_page(const char* at) { static_cast<void>(*static_cast<const volatile char*>(at)); }
 
+// Whether the collector is preparing a slab for slices of this size, and is not yet as far as one of them. To
+// make the rest of its pages takes the caller long; the collector has it soon.
+SP_DETAIL_COLD bool is_being_prepared(unsigned shift) {
+    const auto ready = [](const SlabEntry& entry) {
+        const std::uint32_t backed = entry.backed.load(std::memory_order_relaxed);
+        const std::uint32_t prepared = entry.prepared.load(std::memory_order_relaxed);
+        return backed > prepared ? backed : prepared;
+    };
+    const std::uint32_t slabs = slabs_in_use();
+    if (shift == 0 || slabs == session.slab_count) return false;
+    for (std::uint32_t slab = 0; slab < slabs; ++slab) {
+        const SlabEntry& entry = slab_entry(slab);
+        const std::uint32_t next = entry.next.load(std::memory_order_relaxed);
+        if (entry.shift.load(std::memory_order_relaxed) == shift && next < session.slab_bytes >> shift &&
+            (next + 1) << shift <= ready(entry))
+            return false;
+    }
+    const SlabEntry& entry = slab_entry(slabs);
+    return entry.prepared.load(std::memory_order_relaxed) != 0 && ready(entry) < 1u << shift;
+}
+
 // Whether a slice was backed by the collector, at least in part. A producer that backs one enters its pages
 // into the page tables, too.
 SP_DETAIL_COLD bool is_prepared(const Ring& ring) {

@@ -12,6 +12,8 @@ use crate::scratch::{Scratch, wait_until};
 
 /// Records that fill the largest ring, which nobody empties meanwhile.
 const RECORDS: u64 = 60_000;
+/// Records that fill three quarters of a ring of 128 KiB, and those that it has grown from.
+const FEWER: u64 = 3_000;
 const LARGEST: u32 = 1 << 20;
 
 /// Page faults of this thread so far, and those that a populating call has saved.
@@ -24,13 +26,13 @@ fn faults() -> i64 {
     }
 }
 
-/// Records until the ring is the largest, and full. Page faults: most of one call, and of all.
-fn grow() -> (i64, i64) {
+/// Page faults of so many records: most of one call, and of all.
+fn grow(records: u64) -> (i64, i64) {
     // The first records of a thread touch its stack, and code that nobody has run yet.
     (0..10).for_each(|n: u64| silverpoint::info!("n {}", n));
     let begin = faults();
     let mut most = 0;
-    for n in 0..RECORDS {
+    for n in 0..records {
         let before = faults();
         silverpoint::info!("n {}", n);
         most = most.max(faults() - before);
@@ -69,7 +71,7 @@ fn role_of_a_growing_program() {
     std::thread::scope(|scope| {
         // It keeps its ring: the next thread needs a new one. Nobody has prepared this.
         scope.spawn(|| {
-            send.send(grow()).unwrap();
+            send.send(grow(RECORDS)).unwrap();
             end.wait();
         });
         let (most, _) = receive.recv().unwrap();
@@ -80,13 +82,22 @@ fn role_of_a_growing_program() {
         let session = ObservedSession::open_read_only(&Root::open_directory(&root).unwrap(), name).unwrap();
         assert_eq!(largest_rings(&session), 1);
         let next = session.counters().unwrap().slabs_next;
-        wait_until("the next slab is prepared", || {
-            std::thread::sleep(Duration::from_millis(1));
-            collector.pass();
-            session.slab(next).unwrap().is_some_and(|slab| slab.prepared == session.header().slab_bytes)
-        });
+        let whole = session.header().slab_bytes;
+        let mut pass_until = |what: &str, is_so: &dyn Fn(u32) -> bool| {
+            wait_until(what, || {
+                std::thread::sleep(Duration::from_millis(1));
+                collector.pass();
+                is_so(session.slab(next).unwrap().unwrap().prepared)
+            });
+        };
+        pass_until("a part of the next slab is prepared", &|prepared| prepared > 0);
+        assert!(session.slab(next).unwrap().unwrap().prepared < whole);
+        let (most, _) = scope.spawn(|| grow(FEWER)).join().unwrap();
+        assert_eq!(largest_rings(&session), 1, "the next one will be ready soon");
+        assert!(most <= 2, "{most} faults in one call");
+        pass_until("the next slab is prepared", &|prepared| prepared == whole);
         assert_eq!(session.counters().unwrap().slabs_next, next);
-        let (most, all) = scope.spawn(grow).join().unwrap();
+        let (most, all) = scope.spawn(|| grow(RECORDS)).join().unwrap();
         assert_eq!(largest_rings(&session), 2, "it has grown");
         assert_eq!(session.slab(next).unwrap().unwrap().backed, session.header().slab_bytes);
         // One fault enters 64 KiB. A call has two where a ring begins at the end of such a piece.

@@ -19,6 +19,7 @@ use super::at;
 use super::cause::Cause;
 use super::contexts::Stated;
 use super::control::Shared;
+use super::prepared;
 use super::remembered::Remembered;
 use super::session::Session;
 use super::settings::{LEVELS, Policy};
@@ -314,7 +315,7 @@ impl Lane {
             let data = claimed.slice.0.part(session.layout.ring_header_size as usize).address();
             self.head.attach(claimed.slice.shared(session), data, claimed.capacity, claimed.base);
         }
-        if !slabs::is_prepared(session, claimed.slice) {
+        if !prepared::is_prepared(session, claimed.slice) {
             self.head.set_entered();
         }
         self.slice.set(claimed.slice.0.address());
@@ -330,7 +331,9 @@ impl Lane {
 
     /// Whether the ring was filled twice while it was young.
     fn is_too_small(&self, session: &Session) -> bool {
-        if !slabs::is_plenty(session, self.next_size()) {
+        if !slabs::is_plenty(session, self.next_size())
+            || prepared::is_being_prepared(session, self.next_size())
+        {
             return false;
         }
         if self.head.used() > self.head.capacity() as u64 / 2 {

@@ -27,6 +27,7 @@ mod lane;
 mod largest;
 mod leave;
 mod local;
+mod prepared;
 mod register;
 mod remembered;
 mod session;

@@ -41,7 +41,7 @@ pub(crate) const SIZES: usize = SHIFTS.len();
 pub const ALWAYS_FITS: usize = (2048 - 1024) / 4;
 
 /// log2 of the bytes of slices of a size (0: the smallest), `None` when slabs are too small for it.
-fn shift_of(session: &Session, size: usize) -> Option<u32> {
+pub(super) fn shift_of(session: &Session, size: usize) -> Option<u32> {
     let largest = session.layout.slab_bytes.trailing_zeros();
     let shift = *SHIFTS.get(size)?;
     if shift <= largest {
@@ -147,14 +147,14 @@ fn slice_at(session: &Session, slab: u32, number: u32, shift: u32) -> Slice {
 }
 
 /// The entry of a slab.
-fn entry(session: &Session, slab: u32) -> Shared {
+pub(super) fn entry(session: &Session, slab: u32) -> Shared {
     // SAFETY: slab numbers are below slab_count; the directory is backed since the session was made.
     unsafe {
         session.control.part(session.layout.slabs_at as usize + slab as usize * at::control::SLAB_ENTRY)
     }
 }
 
-fn slabs(session: &Session) -> u32 {
+pub(super) fn slabs(session: &Session) -> u32 {
     // SAFETY: the header is always backed.
     unsafe { session.control.u32(at::header::SLABS_NEXT) }
         .load(Ordering::Acquire)
@@ -178,16 +178,6 @@ pub(crate) fn hold_nothing(session: &Session) -> bool {
             && (0..used(session, slab, shift))
                 .all(|number| slice_at(session, slab, number, shift).holds_nothing(session))
     })
-}
-
-/// Whether a slice was backed by the collector, at least in part. A producer that backs one enters its pages
-/// into the page tables, too.
-pub(crate) fn is_prepared(session: &Session, slice: Slice) -> bool {
-    let at = slice.0.address().addr() - session.rings.address().addr();
-    let (slab, in_slab) = (at / session.layout.slab_bytes as usize, at % session.layout.slab_bytes as usize);
-    // SAFETY: an offset within the entry; the slice is in a slab of the directory.
-    let prepared = unsafe { entry(session, slab as u32).u32(at::SLAB_PREPARED) }.load(Ordering::Relaxed);
-    prepared as usize > in_slab
 }
 
 /// Slices of a slab that were ever claimed and are backed.
