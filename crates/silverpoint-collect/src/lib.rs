@@ -1,15 +1,33 @@
 //! The collector: drains sessions into trace files, each record exactly once, no matter which process dies
 //! and when.
 //!
+//! ```
+//! use silverpoint_collect::{Collector, Config, OutputConfig};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let scratch = std::env::temp_dir().join(format!("silverpoint-collect-{}", std::process::id()));
+//! # std::fs::create_dir_all(&scratch)?;
+//! # let (root, file) = (scratch.clone(), scratch.join("app.silver"));
+//! let mut collector = Collector::new(Config::new(root, OutputConfig::new(file)))?;
+//! let pass = collector.pass(); // of a loop, with `rest` between two passes
+//! println!("{} sessions, {} bytes stored", pass.sessions, pass.bytes);
+//! let stats = collector.leave();
+//! # assert_eq!(stats.records, 0);
+//! # std::fs::remove_dir_all(scratch)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! ```text
 //!  collector   discovers sessions, passes over them, sleeps          config, error, stats   what is asked for, what went wrong, what was done
-//!  session     what the collector knows of one session               takeover               what a dead collector had stored
-//!  ring, look  what it knows of one ring, and what a look finds      sink                   the trace file, and what comes next
-//!  drain       one ring's bytes: copy, judge, into the batch         store                  intent, write, release: in this order
-//!  trace       the file: blocks, appending, rotation, quota          recover, sweep         sessions that nobody collected
-//!  onlooker    copies without collecting                             keep                   leaves records in rings until a bad one comes
-//!  pace        how long to sleep                                     prepare                pages for threads to come
-//!  fault       places where tests kill the process
+//!  session     one session, of four parts:                           takeover               what a dead collector had stored
+//!    observed (of silverpoint-shm), rings, keep, declared            attach                 what it changes in a session, and restores
+//!  rings, ring the table of its rings, and what is known of one      sink                   the trace file, and what comes next
+//!  declared    what the file has of a session beside records         store                  intent, write, release: in this order
+//!  drain, look one ring's bytes: copy, judge, into the batch         recover, sweep         sessions that nobody collected
+//!  trace       the file: blocks, appending, rotation, quota          keep                   leaves records in rings until a bad one comes
+//!  onlooker    copies without collecting                             prepare                pages for threads to come
+//!  pace        how long to sleep                                     fault                  places where tests kill the process
 //! ```
 //!
 //! **The promise.** Bytes are copied from a ring, checked, written, and only then released. Before each write
