@@ -22,6 +22,8 @@ LISTENERS = {"none": "no listener", "silverpoint": "SilverpointTraceListener", "
              "events": "EventSource to an empty EventListener (stands for ETW)"}
 # Programs below dotnet/bench with single calls: their words before the number of blocks, and where they run.
 CALLS = [("Bench", ["calls"], list(at.TITLES)), ("BenchActivities", [], ["net8", "net10"]), *(("BenchLogging", [logger], ["net10"]) for logger in ("empty", "silverpoint", "factory"))]
+# What a runtime does not have, by words of the error: no figure, and no failure.
+MISSING = {"the listener has seen 0 of": "it has no events", "No usable version of libssl": "it finds no libssl that it knows, and so has no MD5"}
 DIGITS = re.compile(rb"\b[0-9a-f]{32}\b")
 RECORDS = re.compile(r"([\d,]+) records? in .*, no losses\)")
 
@@ -75,8 +77,8 @@ def records_are_there(bench, space, lines, errors):
 
 
 def measure(bench, runtimes, rounds, blocks, blocks_of_calls):
-    """(rows of turns, rows of calls, problems). One process each, in random order."""
-    turns, calls, problems, order = {}, {}, [], random.Random(29)
+    """(rows of turns, rows of calls, problems, what runtimes do not have). One process each, in random order."""
+    turns, calls, problems, gaps, order = {}, {}, [], {}, random.Random(29)
     for runtime in runtimes:
         steps = [("Bench", ["md5", listener, str(blocks)]) for listener in LISTENERS] + [(name, [*words, str(blocks_of_calls)]) for name, words, where in CALLS if runtime in where]
         try:
@@ -96,7 +98,11 @@ def measure(bench, runtimes, rounds, blocks, blocks_of_calls):
                 found[number].append(bench.run(programs[name], words, check, name == "Bench"))
             except (building.Failed, subprocess.SubprocessError, OSError) as why:
                 failed.add(number)
-                problems.append(f"{at.TITLES[runtime]}, {name} {' '.join(words)}: {why}")
+                missing = next((plain for part, plain in MISSING.items() if part in str(why)), None)
+                if missing is None:
+                    problems.append(f"{at.TITLES[runtime]}, {name} {' '.join(words)}: {why}")
+                else:
+                    gaps.setdefault(f"{at.TITLES[runtime]}: {missing}", []).append(LISTENERS[words[1]])
         for (name, words), runs in zip(steps, found):
             for rows in runs:
                 if words[0] == "md5":
@@ -108,13 +114,13 @@ def measure(bench, runtimes, rounds, blocks, blocks_of_calls):
              for (runtime, listener), rows in turns.items()]
     calls = [{"runtime": runtime, "call": call, "processes": len(rows), "ns": round(median([row["ns"] for row in rows]), 1), "bytes": median([row["bytes"] for row in rows])}
              for (runtime, call), rows in calls.items()]
-    return turns, calls, problems
+    return turns, calls, problems, [f"{missing} ({'; '.join(title for title in LISTENERS.values() if title in titles)})" for missing, titles in gaps.items()]
 
 
-def page(turns, calls, problems, about, busy):
+def page(turns, calls, problems, gaps, about, busy):
     runtimes = [name for name in at.TITLES if any(row["runtime"] == name for row in [*turns, *calls])]
     lines = ["# Silverpoint.dll on each runtime", "", "Written by `bench/dotnet-runtimes`. Medians of processes, whose blocks give medians each. All records were found in the trace files.", "",
-             *(f"- {key}: {value}" for key, value in about.items()), f"- used by others before: {busy[0]:.0%}, stolen: {busy[1]:.0%}", "", *(f"**Not counted: {problem}.**\n" for problem in problems),
+             *(f"- {key}: {value}" for key, value in about.items()), f"- used by others before: {busy[0]:.0%}, stolen: {busy[1]:.0%}", "", *(f"**Not counted: {problem}.**\n" for problem in [*gaps, *problems]),
              "## S5: MD5 of 10,000 bytes, its text, and one Trace.Write of it", "",
              "µs a turn with the call, in brackets µs of the call: the difference to turns without it, in blocks of a hundred that alternate.", "",
              "| | " + " | ".join(at.TITLES[name] for name in runtimes) + " |", "|---|" + "---|" * len(runtimes)]

@@ -13,6 +13,10 @@ static class Timing
     /// Records that were made.
     public static long Records;
 
+    // How many functions the process has compiled; not every runtime says it.
+    static readonly Func<bool, long> compiled = Compiled();
+    static readonly bool hasTiers = Type.GetType("Mono.Runtime") == null;
+
     // Bytes that this thread has allocated; not every runtime says it.
     static readonly Func<long> allocated = Allocated();
 
@@ -24,6 +28,12 @@ static class Timing
     {
         MethodInfo method = typeof(GC).GetMethod("GetAllocatedBytesForCurrentThread", BindingFlags.Public | BindingFlags.Static);
         return method == null ? null : (Func<long>)Delegate.CreateDelegate(typeof(Func<long>), method);
+    }
+
+    static Func<bool, long> Compiled()
+    {
+        MethodInfo method = Type.GetType("System.Runtime.JitInfo")?.GetMethod("GetCompiledMethodCount", BindingFlags.Public | BindingFlags.Static);
+        return method == null ? null : (Func<bool, long>)Delegate.CreateDelegate(typeof(Func<bool, long>), method);
     }
 
     /// Measures the loop.
@@ -46,12 +56,7 @@ static class Timing
 
     static double Measure(int records, Action<int> calls, out double bytes)
     {
-        // Compilers of several tiers get their turns first.
-        for (int turn = 0; turn < 10; ++turn)
-        {
-            for (int i = 0; i < 16; ++i) calls(Block);
-            Thread.Sleep(100);
-        }
+        int warm = Warm(calls);
         double[] ns = new double[blocks];
         long before = allocated == null ? 0 : allocated();
         for (int block = 0; block < blocks; ++block)
@@ -61,8 +66,25 @@ static class Timing
             ns[block] = (Stopwatch.GetTimestamp() - begun) * 1e9 / Stopwatch.Frequency / Block;
         }
         bytes = allocated == null ? -1 : (double)(allocated() - before) / blocks / Block;
-        Records += (long)records * Block * (blocks + 160);
+        Records += (long)records * Block * (blocks + warm);
         return Median(ns);
+    }
+
+    // Compilers of several tiers get their turns first. A tier takes functions that were called 30 times since the one before it, when
+    // nothing new was compiled for 100 ms. So a turn has more calls than that, and then there is a pause. Turns end behind two in
+    // which nothing was compiled. .NET Core 3.1 does not say that: it gets all turns. Mono has no tiers. Returns the number of blocks.
+    static int Warm(Action<int> calls)
+    {
+        const int Least = 4, Most = 10, Blocks = 16, Parts = 4;
+        for (int turn = 1, quiet = 0;; ++turn)
+        {
+            long before = compiled == null ? 0 : compiled(false);
+            for (int i = 0; i < Blocks * Parts; ++i) calls(Block / Parts);
+            if (!hasTiers) return turn * Blocks;
+            Thread.Sleep(110);
+            quiet = compiled != null && compiled(false) == before ? quiet + 1 : 0;
+            if (turn == Most || (turn >= Least && quiet >= 2)) return turn * Blocks;
+        }
     }
 
     public static void Say(string name, double ns, double bytes) =>
