@@ -54,7 +54,8 @@ class Registrar {
         pthread_setname_np(pthread_self(), "silverpoint-ust");
         give_way();
         if (tracer.register_contexts != nullptr) tracer.register_contexts(&context_provider);
-        events_.follow([] {}, [this](std::uint32_t number) { return visit(number); });
+        events_.follow(
+            60 * probes::kSecond, [] {}, [this](std::uint32_t number) { return visit(number); });
     }
     // Forks of the program wait meanwhile: their children could not use what is half open.
     void open() {

@@ -20,10 +20,12 @@ struct TracerName {
 };
 
 // `Tracer` has a TracerName `name`, and these functions, one thread at a time:
-//   int open()                    before the others, and again while it is lost; 0, or the error of the
-//   system void explain(line, error)     what the error means bool is_lost()                the program has
-//   closed what was opened Event* make(description, is_final)   null: there is none; `is_final`: nor will
-//   there be one
+//
+// - int open(): before the others, and again while it is lost. 0, or the error of the system.
+// - void explain(line, error): what the error means.
+// - bool is_lost(): the program has closed what was opened.
+// - Event* make(description, is_final): null if there is none, `is_final` if there will be none either.
+// - void select(event, is_on): only if the directives decide which sites feed it.
 template <class Tracer>
 class KernelRegistrar {
   public:
@@ -56,6 +58,8 @@ class KernelRegistrar {
 
   private:
     static constexpr TracerName kName = Tracer::name;
+    // Directives decide which sites feed it, since it has no tool of its own for that.
+    static constexpr bool kIsSelected = requires(Tracer tracer, Event event) { tracer.select(event, true); };
 
     void start_thread() {
         const auto body = [](void* self) -> void* {
@@ -66,9 +70,14 @@ class KernelRegistrar {
     }
     void run() {
         pthread_setname_np(pthread_self(), kName.thread);
+        // (A controller that changes the directives wakes the thread, which may be about to wait.)
         events_.follow(
+            kIsSelected ? kSecond : 60 * kSecond,
             [this] {
                 if (is_reopening_.load(std::memory_order_acquire)) reopen();
+                for (std::uint32_t number = 0; kIsSelected && number < events_.known(); ++number) {
+                    if (events_.is_event(events_[number])) select(number);
+                }
             },
             [this](std::uint32_t number) {
                 pthread_mutex_lock(&mutex_);
@@ -87,8 +96,14 @@ class KernelRegistrar {
             if (is_final) stop_probing(control.asked(), control.state(number), kName.bit);
         }
         Event* const event = events_[number];
+        if (event != events_.failed()) select(number);
         if (event != events_.failed() && !control.has(number, &event->shared))
             control.publish(number, event->shared);
+    }
+    void select([[maybe_unused]] std::uint32_t number) {
+        constexpr std::uint8_t kRing = 1;
+        if constexpr (kIsSelected)
+            tracer_.select(*events_[number], (events_.control().state(number).load() & kRing) != 0);
     }
     bool open() {
         const int error = tracer_.open();

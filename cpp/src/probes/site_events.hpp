@@ -14,6 +14,8 @@
 
 namespace silverpoint::probes {
 
+inline constexpr std::uint64_t kSecond = 1'000'000'000;
+
 // Starts a detached thread that takes no signals: those are the program's. False: it could not be started.
 inline bool start_thread(void* (*body)(void*), void* of) {
     sigset_t all, before;
@@ -60,16 +62,16 @@ class SiteEvents {
     // Passes over the complete sites whenever there are new ones, for ever. A pass calls `before`, then
     // `visit` with the number of each site, until that returns false.
     template <class Before, class Visit>
-    [[noreturn]] void follow(const Before& before, const Visit& visit) {
+    [[noreturn]] void follow(std::uint64_t pause_ns, const Before& before, const Visit& visit) {
         std::uint32_t seen;
         while ((seen = has_session_.load(std::memory_order_acquire)) != 2)
-            futex_wait(&has_session_, seen, kPause);
+            futex_wait(&has_session_, seen, pause_ns);
         for (;;) {
             std::atomic<std::uint32_t>& wake = control_.word(at::kProbesWake);
             const std::uint32_t value = wake.load(std::memory_order_acquire);
             before();
             pass(visit);
-            futex_wait(&wake, value, kPause);
+            futex_wait(&wake, value, pause_ns);
         }
     }
     // Wakes the thread. Safe in a tracepoint.
@@ -109,7 +111,6 @@ class SiteEvents {
         }
     }
 
-    static constexpr std::uint64_t kPause = 60'000'000'000;
     std::atomic<std::uint32_t> has_session_{0};  // 1: being stored, 2: there
     Control control_;
     Event** events_ = nullptr;

@@ -36,7 +36,7 @@ pub struct Args {
     /// of the run, and wait until that is done
     #[arg(long, conflicts_with = "directives")]
     dump: bool,
-    /// A system tracer that tracepoints feed, too, or no longer: lttng=on, lttng=off, user_events=on, user_events=off. Sites follow at their next executions
+    /// A system tracer that tracepoints feed, too, or no longer: lttng=on, lttng=off, user_events=on, trace_marker=on and so on. Sites follow at their next executions
     #[arg(long, value_name = "TRACER", value_parser = probe, conflicts_with = "dump")]
     probe: Option<Probe>,
 }
@@ -50,11 +50,12 @@ struct Probe {
 }
 
 fn probe(text: &str) -> Result<Probe, String> {
-    let expected = || "expected lttng=on, lttng=off, user_events=on or user_events=off".to_owned();
+    let expected = || "expected lttng, user_events or trace_marker, with =on or =off".to_owned();
     let (name, switch) = text.split_once('=').ok_or_else(expected)?;
     let (bit, receiver) = match name {
         "lttng" => (probes::LTTNG, "LTTng is"),
         "user_events" => (probes::USER_EVENTS, "user_events are"),
+        "trace_marker" => (probes::TRACE_MARKER, "trace_marker is"),
         _ => return Err(expected()),
     };
     let is_on = match switch {

@@ -112,6 +112,8 @@ pub mod probes {
     pub const LTTNG: u32 = 1;
     /// user_events of the kernel.
     pub const USER_EVENTS: u32 = 2;
+    /// trace_marker of the kernel.
+    pub const TRACE_MARKER: u32 = 4;
 }
 
 /// Clock sources (header field `clock_source`).

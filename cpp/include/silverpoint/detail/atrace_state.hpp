@@ -21,6 +21,7 @@
 
 #include "atrace_properties.hpp"
 #include "lane.hpp"
+#include "write_without_signal.hpp"
 
 SP_DETAIL_BEGIN
 
@@ -38,24 +39,6 @@ inline constinit const AtraceGate kAtraceNothing{0};
 inline constinit const AtraceGate kAtraceUnasked{0x80}, kAtraceMarked{0x82};
 
 inline void end_atrace_state();
-
-// One write(2). Into a pipe without a reader it fails, instead of ending the program by SIGPIPE.
-SP_DETAIL_COLD void write_without_signal(int descriptor, std::string_view text) {
-    sigset_t pipe, before, pending;
-    sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE);
-    sigpending(&pending);
-    const bool was_pending = sigismember(&pending, SIGPIPE) == 1;
-    if (pthread_sigmask(SIG_BLOCK, &pipe, &before) != 0) return;
-    const ssize_t written = ::write(descriptor, text.data(), text.size());
-    // The signal of this write is removed; one that was pending before belongs to the program.
-    if (written < 0 && errno == EPIPE && !was_pending) {
-        const timespec at_once{};
-        while (sigtimedwait(&pipe, nullptr, &at_once) < 0 && errno == EINTR) {
-        }
-    }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
 
 class AtraceState {
   public:

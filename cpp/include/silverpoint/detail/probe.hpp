@@ -1,5 +1,5 @@
-// System tracers that get an event from a tracepoint itself, beside or instead of its record: LTTng-UST, and
-// user_events of the kernel.
+// System tracers that get an event from a tracepoint itself, beside or instead of its record. These are
+// LTTng-UST, and user_events and trace_marker of the kernel.
 //
 //   state byte: kProbedBit ─▶ Site::is_wanted_otherwise ─┬─ a tracer wants it: no head ─▶ record_probed
 //                                                        └─ none does: as the directives say
@@ -59,7 +59,9 @@ inline constexpr ProbeLibrary kProbeLibraries[] = {
     {kLttngProbe, "lttng", "LTTng", "SILVERPOINT_LTTNG_LIBRARY", "libsilverpoint_lttng.so.0",
      "silverpoint_start_lttng"},
     {kUserEventsProbe, "user_events", "the kernel", "SILVERPOINT_USER_EVENTS_LIBRARY",
-     "libsilverpoint_user_events.so.0", "silverpoint_start_user_events"}};
+     "libsilverpoint_user_events.so.0", "silverpoint_start_user_events"},
+    {kTraceMarkerProbe, "trace_marker", "trace_marker", "SILVERPOINT_TRACE_MARKER_LIBRARY",
+     "libsilverpoint_trace_marker.so.0", "silverpoint_start_trace_marker"}};
 
 // Bits of the tracers whose library is loaded, or is being loaded.
 inline constinit Word probes_begun{0};

@@ -121,10 +121,12 @@ SP_DETAIL_COLD void parse_probes(std::string_view text, Settings& settings) {
             settings.probes |= kLttngProbe;
         } else if (name == "user_events") {
             settings.probes |= kUserEventsProbe;
+        } else if (name == "trace_marker") {
+            settings.probes |= kTraceMarkerProbe;
         } else if (!name.empty()) {
             Text<400> line;
             line.add("SILVERPOINT_PROBES: '").add(name.data(), name.size() < 100 ? name.size() : 100);
-            warn(line.add("' is ignored: expected lttng or user_events").c_str());
+            warn(line.add("' is ignored: expected lttng, user_events or trace_marker").c_str());
         }
         if (comma == std::string_view::npos) return;
         text = part(text, comma + 1);

@@ -42,7 +42,7 @@ pub struct Args {
 }
 
 /// All checks, in the order of the report.
-const CHECKS: [fn(&System) -> Vec<Finding>; 20] = [
+const CHECKS: [fn(&System) -> Vec<Finding>; 21] = [
     memory::root,
     memory::mount,
     memory::space,
@@ -61,6 +61,7 @@ const CHECKS: [fn(&System) -> Vec<Finding>; 20] = [
     kernel::ptrace,
     kernel::namespaces,
     tracers::user_events,
+    tracers::trace_marker,
     leftovers::dead,
     leftovers::versions,
 ];

@@ -349,3 +349,25 @@ fn user_events_are_there_or_what_to_do_is_said() {
         found(&made, "may not be written to by this user", "chmod");
     }
 }
+
+#[test]
+fn trace_marker_can_be_written_or_what_to_do_is_said() {
+    let found = |made: &Made, found: &str, change: &str| {
+        let finding = only(tracers::trace_marker(&made.system()), State::Ok, found);
+        assert!(finding.change.contains(change), "{finding:#?}");
+    };
+    let made = Made::new();
+    found(&made, "tracefs is not mounted", "mount -t tracefs");
+    made.write("sys/kernel/debug/tracing/trace_marker", "");
+    found(&made, "/sys/kernel/debug/tracing/trace_marker is there", "");
+    made.write("sys/kernel/tracing/trace_marker", "");
+    // As the kernel makes it.
+    let file = made.path.join("sys/kernel/tracing/trace_marker");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o200)).unwrap();
+    found(&made, "/sys/kernel/tracing/trace_marker is there", "");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o000)).unwrap();
+    // Root may write to it anyway.
+    if made.system().uid != 0 {
+        found(&made, "may not be written to by this user", "chmod a+w");
+    }
+}

@@ -76,6 +76,9 @@ enum Probe {
     /// The kernel's user_events: perf and ftrace
     #[value(name = "user_events")]
     UserEvents,
+    /// The kernel's trace_marker: Perfetto and ftrace
+    #[value(name = "trace_marker")]
+    TraceMarker,
 }
 
 impl Probe {
@@ -84,6 +87,7 @@ impl Probe {
         match self {
             Probe::Lttng => ("lttng", "SILVERPOINT_LTTNG_LIBRARY"),
             Probe::UserEvents => ("user_events", "SILVERPOINT_USER_EVENTS_LIBRARY"),
+            Probe::TraceMarker => ("trace_marker", "SILVERPOINT_TRACE_MARKER_LIBRARY"),
         }
     }
 

@@ -323,7 +323,7 @@ fn what_is_missing_is_one_message() {
         let lines: Vec<&str> = ended.err.lines().collect();
         assert_eq!(
             lines[0],
-            "silverpoint: SILVERPOINT_PROBES: 'dtrace' is ignored: expected lttng or user_events"
+            "silverpoint: SILVERPOINT_PROBES: 'dtrace' is ignored: expected lttng, user_events or trace_marker"
         );
         assert!(
             lines[1].contains("LTTng gets no events: ./nowhere.so")

@@ -40,6 +40,7 @@ mod table;
 mod tasks;
 mod terminal;
 mod timeline;
+mod trace_marker;
 mod tracegen;
 mod usdt;
 mod usdt_rust;

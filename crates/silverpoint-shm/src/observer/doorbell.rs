@@ -174,6 +174,8 @@ impl ObservedSession {
     pub(super) fn wake_watchers(&self) {
         if let Some(map) = self.control_map() {
             map.wake(at::GENERATION as u64, u32::MAX >> 1);
+            // A tracer's library may follow the directives.
+            map.wake(at::PROBES_WAKE as u64, u32::MAX >> 1);
         }
     }
 }

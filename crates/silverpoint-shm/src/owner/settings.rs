@@ -105,11 +105,12 @@ fn probes(names: &[u8]) -> u32 {
         match name {
             b"lttng" => found |= at::probes::LTTNG,
             b"user_events" => found |= at::probes::USER_EVENTS,
+            b"trace_marker" => found |= at::probes::TRACE_MARKER,
             b"" => {}
             _ => sys::warn(&[
                 b"SILVERPOINT_PROBES: '",
                 &name[..name.len().min(100)],
-                b"' is ignored: expected lttng or user_events",
+                b"' is ignored: expected lttng, user_events or trace_marker",
             ]),
         }
     }

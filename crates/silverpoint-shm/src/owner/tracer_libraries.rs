@@ -26,7 +26,7 @@ struct Library {
     function: &'static CStr,
 }
 
-const LIBRARIES: [Library; 2] = [
+const LIBRARIES: [Library; 3] = [
     Library {
         bit: at::probes::LTTNG,
         asked: "lttng",
@@ -42,6 +42,14 @@ const LIBRARIES: [Library; 2] = [
         variable: c"SILVERPOINT_USER_EVENTS_LIBRARY",
         file: c"libsilverpoint_user_events.so.0",
         function: c"silverpoint_start_user_events",
+    },
+    Library {
+        bit: at::probes::TRACE_MARKER,
+        asked: "trace_marker",
+        receiver: "trace_marker",
+        variable: c"SILVERPOINT_TRACE_MARKER_LIBRARY",
+        file: c"libsilverpoint_trace_marker.so.0",
+        function: c"silverpoint_start_trace_marker",
     },
 ];
 /// Bytes of the linker's message; a long path leaves room for the advice.
