@@ -17,9 +17,6 @@ namespace Silverpoint.Extensions.Logging
         // In the chain of LevelSites.Near.
         internal DefinedSite NextNear;
 
-        // The begin of that chain: no message has it.
-        internal DefinedSite() { Key = new object(); }
-
         internal DefinedSite(LevelSites sites, object key, MessageParts parts, List<IFieldValue> values, IReadOnlyList<KeyValuePair<string, object>> list, DefinedSite next)
         {
             Key = key;

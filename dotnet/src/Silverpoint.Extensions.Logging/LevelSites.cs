@@ -21,7 +21,8 @@ namespace Silverpoint.Extensions.Logging
         private readonly DefinedSite[] defined = new DefinedSite[Buckets];
         private int definedCount;
         // A chain of the first of them that have a tracepoint and no formats, found faster. Most categories have few messages of a level.
-        internal readonly DefinedSite Near = new DefinedSite();
+        // Null: there is none.
+        internal DefinedSite Near;
         private DefinedSite lastNear;
         private int nearCount;
         // Messages that are one text, by what else there is.
@@ -31,7 +32,6 @@ namespace Silverpoint.Extensions.Logging
         {
             this.category = category;
             this.level = level;
-            lastNear = Near;
             texts[0] = new Tracepoint(Describe("{}"), "S");
         }
 
@@ -69,7 +69,8 @@ namespace Silverpoint.Extensions.Logging
                 if (nearCount < MostNear && found.Point != null && found.Formats == null)
                 {
                     ++nearCount;
-                    Volatile.Write(ref lastNear.NextNear, found);
+                    if (lastNear == null) Volatile.Write(ref Near, found);
+                    else Volatile.Write(ref lastNear.NextNear, found);
                     lastNear = found;
                 }
                 return found;

@@ -86,13 +86,9 @@ namespace Silverpoint.Extensions.Logging
         {
             object key = KeyOf(state);
             MessageParts parts = id == 0 ? MessageParts.None : MessageParts.Event;
-            DefinedSite site = sites.Near;
-            while (site.Key != key || site.Parts != parts)
-            {
-                site = site.NextNear;
-                if (site == null) return RecordFar(sites.Find(key, parts), state, id);
-            }
-            return fields.ArePrintedAlike(state) && Write(site, state, id);
+            for (DefinedSite site = sites.Near; site != null; site = site.NextNear)
+                if (site.Key == key && site.Parts == parts) return fields.ArePrintedAlike(state) && Write(site, state, id);
+            return RecordFar(sites.Find(key, parts), state, id);
         }
 
         [MethodImpl(MethodImplOptions.NoInlining)]
