@@ -19,6 +19,7 @@
 
 #[cfg(test)]
 mod any_bytes;
+pub mod batch;
 pub mod block;
 pub mod bytes;
 pub mod clock;

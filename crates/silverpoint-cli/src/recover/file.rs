@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use silverpoint_trace::data_from;
 use silverpoint_trace::newfile::{Part, temporary};
-use silverpoint_wire::block::{BlockHeader, BlockKind, end, push_block};
+use silverpoint_wire::batch::Batch;
+use silverpoint_wire::block::{BlockHeader, BlockKind, end};
 use silverpoint_wire::process;
 use silverpoint_wire::scan::{Found, ReadAt, Scanner};
 use silverpoint_wire::version::FormatVersion;
@@ -177,15 +178,11 @@ impl Output {
     }
 
     fn finish(mut self, about: &str) -> std::io::Result<()> {
-        let header =
-            BlockHeader { sequence: self.sequence, ..BlockHeader::new(BlockKind::NOTE, about.as_bytes()) };
-        let mut bytes = Vec::new();
-        push_block(&mut bytes, &header, about.as_bytes());
-        let payload = end(1, 0);
-        let header =
-            BlockHeader { sequence: self.sequence + 1, ..BlockHeader::new(BlockKind::END, &payload) };
-        push_block(&mut bytes, &header, &payload);
-        self.file.write_all(&bytes)?;
+        let mut batch = Batch::new();
+        batch.restart(self.sequence);
+        batch.push(BlockKind::NOTE, 0, 0, about.as_bytes());
+        batch.push(BlockKind::END, 0, 0, &end(1, 0));
+        self.file.write_all(batch.bytes())?;
         self.file.flush()?;
         self.part.publish(true)
     }

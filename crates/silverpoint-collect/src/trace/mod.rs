@@ -10,7 +10,6 @@
 //! cuts the part that is being written.
 
 pub mod ahead;
-mod batch;
 mod held;
 mod index;
 mod missing;
@@ -37,12 +36,12 @@ use silverpoint_wire::repetition::Repetition;
 use silverpoint_wire::version::FormatVersion;
 
 use ahead::Ahead;
-pub(crate) use batch::{Batch, Slot};
 pub(crate) use held::{Held, Source};
 use index::Pending;
 use missing::Account;
 pub use missing::Missing;
 pub(crate) use parts::{is_or_was_part, rotated};
+pub(crate) use silverpoint_wire::batch::{Batch, Slot};
 
 use crate::config::{Existing, Fsync, OutputConfig};
 use crate::error::CollectError;

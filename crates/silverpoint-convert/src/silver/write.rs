@@ -10,17 +10,17 @@ use std::io::{self, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use silverpoint_trace::What;
+use silverpoint_wire::batch::Batch;
 use silverpoint_wire::block::{
-    BlockHeader, BlockKind, SessionInfo, StreamInfo, end, push_anchor, push_block, push_site, site_bit,
+    BlockHeader, BlockKind, SessionInfo, StreamInfo, end, push_anchor, push_site, site_bit,
 };
 use silverpoint_wire::clock::Anchor;
-use silverpoint_wire::layout::block::{HEADER_SIZE, LATE, LEVELS_CONTROL};
+use silverpoint_wire::layout::block::{LATE, LEVELS_CONTROL};
 use silverpoint_wire::layout::clock_source::MONOTONIC;
 use silverpoint_wire::layout::record::{CONTEXT, LOSS, SIZE_MAX, SPAN_END, STALL, THREAD_NAME, TRUNCATED};
 use silverpoint_wire::layout::site_entry::FIRST_ID;
 use silverpoint_wire::process::push_line;
 use silverpoint_wire::record::RecordHeader;
-use silverpoint_wire::repetition::Repetition;
 use silverpoint_wire::site::fnv1a64;
 
 use crate::{Record, WriteError, Writer};
@@ -41,15 +41,13 @@ const UNKNOWN: u32 = 1 << 30;
 /// Writes a trace file.
 pub struct SilverWriter<W> {
     out: W,
-    bytes: Vec<u8>,
-    sequence: u64,
+    /// The block that is written.
+    batch: Batch,
     sessions: Vec<Session>,
     by_process: HashMap<usize, usize>,
     waiting: usize,
     /// The text of the *file* block.
     about: String,
-    /// What was written since everything was described.
-    repetition: Repetition,
     record: Vec<u8>,
     /// The greatest time of a record.
     latest: u64,
@@ -130,13 +128,11 @@ impl<W: Write> SilverWriter<W> {
     pub fn new(out: W) -> io::Result<Self> {
         let mut writer = Self {
             out,
-            bytes: Vec::new(),
-            sequence: 0,
+            batch: Batch::new(),
             sessions: Vec::new(),
             by_process: HashMap::new(),
             waiting: 0,
             about: String::new(),
-            repetition: Repetition::default(),
             record: Vec::new(),
             latest: 0,
             watermark: 0,
@@ -148,7 +144,7 @@ impl<W: Write> SilverWriter<W> {
         push_line(&mut about, "created", &now.to_string());
         let id = fnv1a64(&now.to_le_bytes());
         push_line(&mut about, "file_id", &format!("{id:016x}{:016x}", fnv1a64(&id.to_le_bytes())));
-        writer.push(BlockHeader::new(BlockKind::FILE, about.as_bytes()), about.as_bytes())?;
+        writer.push_of(0, BlockKind::FILE, about.as_bytes())?;
         writer.about = about;
         Ok(writer)
     }
@@ -181,23 +177,20 @@ impl<W: Write> SilverWriter<W> {
     }
 
     fn push(&mut self, header: BlockHeader, payload: &[u8]) -> io::Result<()> {
-        let header = BlockHeader { header_size: HEADER_SIZE as u16, sequence: self.sequence, ..header };
-        self.sequence += 1;
-        self.bytes.clear();
-        push_block(&mut self.bytes, &header, payload);
-        self.repetition.add(header.kind, self.bytes.len() as u64);
-        self.out.write_all(&self.bytes)
+        self.batch.clear();
+        self.batch.push_block(header, payload);
+        self.out.write_all(self.batch.bytes())
     }
 
     fn push_of(&mut self, session: u32, kind: BlockKind, payload: &[u8]) -> io::Result<()> {
-        self.push(BlockHeader { session, ..BlockHeader::new(kind, payload) }, payload)
+        self.push(BlockHeader { session, ..BlockHeader::new(kind, &[]) }, payload)
     }
 
     /// Everything that was described, once more.
     fn describe_again(&mut self) -> io::Result<()> {
-        self.repetition.restart();
+        self.batch.kinds_mut().restart();
         let about = std::mem::take(&mut self.about);
-        self.push(BlockHeader::new(BlockKind::FILE, about.as_bytes()), about.as_bytes())?;
+        self.push_of(0, BlockKind::FILE, about.as_bytes())?;
         self.about = about;
         let sessions = std::mem::take(&mut self.sessions);
         let described = sessions.iter().try_for_each(|session| self.describe(session));
@@ -308,10 +301,10 @@ impl<W: Write> SilverWriter<W> {
                 levels: block.levels,
                 sites: block.sites,
                 flags: if block.first < self.watermark { LATE } else { 0 },
-                ..BlockHeader::new(BlockKind::RECORDS, &block.raw)
+                ..BlockHeader::new(BlockKind::RECORDS, &[])
             };
             ring = header.ring_end;
-            if self.repetition.is_due() {
+            if self.batch.kinds().is_due() {
                 self.describe_again()?;
             }
             self.push(header, &block.raw)?;
@@ -565,14 +558,14 @@ impl<W: Write> Writer for SilverWriter<W> {
 
     fn finish(&mut self) -> io::Result<()> {
         self.flush_all()?;
-        if self.repetition.is_due_at_end() {
+        if self.batch.kinds().is_due_at_end() {
             self.describe_again()?;
         }
         for session in 1..=self.sessions.len() as u32 {
             self.push_of(session, BlockKind::WATERMARK, &u64::MAX.to_le_bytes())?;
         }
         let payload = end(1, 0);
-        self.push(BlockHeader::new(BlockKind::END, &payload), &payload)?;
+        self.push_of(0, BlockKind::END, &payload)?;
         self.out.flush()
     }
 }

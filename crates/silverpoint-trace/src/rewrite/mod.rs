@@ -150,7 +150,7 @@ impl<'t, W: Write> Rewriter<'t, W> {
 
     /// The file and everything in it are described, once more if need be.
     fn dictionaries_again(&mut self) -> io::Result<()> {
-        self.out.repetition.restart();
+        self.out.repetition().restart();
         let text = self.text.take().unwrap_or_else(|| self.about());
         self.out.push(BlockKind::FILE, 0, 0, text.as_bytes())?;
         self.text = Some(text);
@@ -159,7 +159,7 @@ impl<'t, W: Write> Rewriter<'t, W> {
 
     /// What stands behind the records. Gives what was written, and where.
     fn finish(mut self) -> io::Result<(Rewritten, W)> {
-        if self.repeats && self.out.repetition.is_due_at_end() {
+        if self.repeats && self.out.repetition().is_due_at_end() {
             self.dictionaries_again()?;
         }
         for (number, session) in self.scope.sessions(self.trace) {
@@ -246,7 +246,7 @@ impl<'t, W: Write> Rewriter<'t, W> {
             self.out.index()?;
             self.dictionaries_again()?;
             self.segment_end = (self.out.written() / SEGMENT + 1) * SEGMENT;
-        } else if self.repeats && self.out.repetition.is_due() {
+        } else if self.repeats && self.out.repetition().is_due() {
             self.dictionaries_again()?;
         }
         self.done.blocks += 1;

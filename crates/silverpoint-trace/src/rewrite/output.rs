@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use silverpoint_wire::block::{BlockHeader, BlockKind, Index, end, push_block};
+use silverpoint_wire::batch::Batch;
+use silverpoint_wire::block::{BlockHeader, BlockKind, Index, end};
 use silverpoint_wire::layout::block::HEADER_SIZE;
 use silverpoint_wire::repetition::Repetition;
 
@@ -14,23 +15,19 @@ const MANY: usize = 2730;
 pub(super) struct Output<W> {
     out: W,
     written: u64,
-    sequence: u64,
     index: Index,
-    bytes: Vec<u8>,
-    /// What was written since everything was described.
-    pub(super) repetition: Repetition,
+    /// The block that is written.
+    batch: Batch,
 }
 
 impl<W: Write> Output<W> {
     pub(super) fn new(out: W) -> Self {
-        Self {
-            out,
-            written: 0,
-            sequence: 0,
-            index: Index::default(),
-            bytes: Vec::new(),
-            repetition: Repetition::default(),
-        }
+        Self { out, written: 0, index: Index::default(), batch: Batch::new() }
+    }
+
+    /// What was written since everything was described.
+    pub(super) fn repetition(&mut self) -> &mut Repetition {
+        self.batch.kinds_mut()
     }
 
     pub(super) fn written(&self) -> u64 {
@@ -45,29 +42,21 @@ impl<W: Write> Output<W> {
         stream: u32,
         payload: &[u8],
     ) -> io::Result<()> {
-        let header = BlockHeader { session, stream, ..BlockHeader::new(kind, payload) };
+        let header = BlockHeader { session, stream, ..BlockHeader::new(kind, &[]) };
         self.push_block(header, payload)
     }
 
     /// A block; number, size and checksum are those of this file.
     pub(super) fn push_block(&mut self, header: BlockHeader, payload: &[u8]) -> io::Result<()> {
-        let header = BlockHeader {
-            header_size: HEADER_SIZE as u16,
-            sequence: self.sequence,
-            stored_size: payload.len() as u32,
-            payload_crc: crc32c::crc32c(payload),
-            ..header
-        };
-        self.bytes.clear();
-        push_block(&mut self.bytes, &header, payload);
-        self.out.write_all(&self.bytes)?;
-        self.written += self.bytes.len() as u64;
-        self.sequence += 1;
-        self.repetition.add(header.kind, self.bytes.len() as u64);
+        self.batch.clear();
+        self.batch.push_block(header, payload);
+        let bytes = self.batch.bytes();
+        self.out.write_all(bytes)?;
+        self.written += bytes.len() as u64;
         if header.kind == BlockKind::INDEX {
             return Ok(());
         }
-        self.index.headers.extend_from_slice(&self.bytes[..HEADER_SIZE]);
+        self.index.headers.extend_from_slice(&bytes[..HEADER_SIZE]);
         if self.index.headers.len() >= MANY * HEADER_SIZE { self.index() } else { Ok(()) }
     }
 

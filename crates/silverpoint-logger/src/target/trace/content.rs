@@ -7,8 +7,9 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use silverpoint_trace::{Session, Trace};
+use silverpoint_wire::batch::Batch;
 use silverpoint_wire::block::{
-    BlockHeader, BlockKind, LossInfo, SessionInfo, StreamInfo, push_anchor, push_block, push_site, site_bit,
+    BlockHeader, BlockKind, LossInfo, SessionInfo, StreamInfo, push_anchor, push_site, site_bit,
 };
 use silverpoint_wire::bytes::floor_char_boundary;
 use silverpoint_wire::layout::block::{LEVELS_CONTROL, RAW, SEGMENT};
@@ -214,7 +215,8 @@ impl Content {
         notes: &[String],
         live: &[Position],
     ) -> Vec<u8> {
-        let mut out = Vec::new();
+        let mut out = Batch::new();
+        out.restart(self.sequence);
         if self.len == 0 {
             self.about = about(trace);
         }
@@ -223,11 +225,9 @@ impl Content {
             self.repetition.restart();
         }
         // A file that another program has cut may end anywhere.
-        out.resize(out.len() + (self.len.next_multiple_of(8) - self.len) as usize, 0);
+        out.pad((self.len.next_multiple_of(8) - self.len) as usize);
         if (self.len == 0 || is_due) && !self.about.is_empty() {
-            let text = std::mem::take(&mut self.about);
-            self.push(&mut out, BlockKind::FILE, (0, 0), text.as_bytes());
-            self.about = text;
+            out.push(BlockKind::FILE, 0, 0, self.about.as_bytes());
         }
         if is_due {
             self.segment_end = (self.len / SEGMENT + 1) * SEGMENT;
@@ -253,8 +253,8 @@ impl Content {
                 let mut both: Vec<&Statement> = known.name.iter().chain(&known.context).collect();
                 both.sort_unstable_by_key(|statement| statement.position);
                 for statement in both {
-                    let header = statement.header();
-                    self.push_records(&mut out, header, (number, key.1), &statement.raw);
+                    let header = BlockHeader { session: number, stream: key.1, ..statement.header() };
+                    out.push_block(header, &statement.raw);
                 }
             }
             self.statements = statements;
@@ -264,20 +264,22 @@ impl Content {
             let name = runs.first().map_or("", |run| &run.thread_name);
             let number = self.describe(&mut out, trace, session, *stream, name);
             for run in runs {
-                let header = run.header();
-                self.push_records(&mut out, header, (number, *stream), &run.raw);
+                let header = BlockHeader { session: number, stream: *stream, ..run.header() };
+                out.push_block(header, &run.raw);
             }
         }
         for note in notes {
-            self.push(&mut out, BlockKind::NOTE, (0, 0), note.as_bytes());
+            out.push(BlockKind::NOTE, 0, 0, note.as_bytes());
         }
-        out
+        self.sequence = out.next_sequence();
+        self.repetition.add_all(out.kinds());
+        out.into_bytes()
     }
 
     /// Describes what records of a stream need and the file does not have yet. Gives the session's number.
     fn describe(
         &mut self,
-        out: &mut Vec<u8>,
+        out: &mut Batch,
         trace: &Trace,
         session: &Session,
         stream: u32,
@@ -292,12 +294,12 @@ impl Content {
         let mut payload = Vec::new();
         if !std::mem::replace(&mut known.is_said, true) {
             session.info.clone().unwrap_or_default().encode(&mut payload);
-            self.push(out, BlockKind::SESSION, (number, 0), &payload);
+            out.push(BlockKind::SESSION, number, 0, &payload);
         }
         if !std::mem::replace(&mut known.is_current, true) {
-            self.sites(out, trace, session, &mut known);
-            self.anchors(out, session, &mut known);
-            self.losses(out, session, &mut known);
+            sites(out, trace, session, &mut known);
+            anchors(out, session, &mut known);
+            losses(out, session, &mut known);
         }
         payload.clear();
         let (info, is_said) = known.streams.entry(stream).or_insert_with(|| {
@@ -313,85 +315,61 @@ impl Content {
         });
         if !std::mem::replace(is_said, true) {
             info.encode(&mut payload);
-            self.push(out, BlockKind::STREAMS, (number, 0), &payload);
+            out.push(BlockKind::STREAMS, number, 0, &payload);
         }
         self.sessions.insert(id(session), known);
         number
     }
+}
 
-    fn anchors(&mut self, out: &mut Vec<u8>, session: &Session, known: &mut Described) {
-        let mut payload = Vec::new();
-        let new = session.anchors().iter().filter(|anchor| anchor.ticks > known.anchored);
-        new.for_each(|anchor| push_anchor(&mut payload, anchor));
-        let last = session.anchors().iter().map(|anchor| anchor.ticks).max();
-        known.anchored = last.unwrap_or(0).max(known.anchored);
-        for part in payload.chunks(24 * 10_000) {
-            self.push(out, BlockKind::ANCHORS, (known.number, 0), part);
+fn anchors(out: &mut Batch, session: &Session, known: &mut Described) {
+    let mut payload = Vec::new();
+    let new = session.anchors().iter().filter(|anchor| anchor.ticks > known.anchored);
+    new.for_each(|anchor| push_anchor(&mut payload, anchor));
+    let last = session.anchors().iter().map(|anchor| anchor.ticks).max();
+    known.anchored = last.unwrap_or(0).max(known.anchored);
+    for part in payload.chunks(24 * 10_000) {
+        out.push(BlockKind::ANCHORS, known.number, 0, part);
+    }
+}
+
+fn losses(out: &mut Batch, session: &Session, known: &mut Described) {
+    let mut payload = Vec::new();
+    let of_streams = session.streams.iter().map(|stream| LossInfo { stream: stream.number, ..stream.loss });
+    for loss in std::iter::once(LossInfo { stream: 0, ..session.loss }).chain(of_streams) {
+        if loss != (LossInfo { stream: loss.stream, ..LossInfo::default() }) {
+            loss.encode(&mut payload);
         }
     }
-
-    fn losses(&mut self, out: &mut Vec<u8>, session: &Session, known: &mut Described) {
-        let mut payload = Vec::new();
-        let of_streams =
-            session.streams.iter().map(|stream| LossInfo { stream: stream.number, ..stream.loss });
-        for loss in std::iter::once(LossInfo { stream: 0, ..session.loss }).chain(of_streams) {
-            if loss != (LossInfo { stream: loss.stream, ..LossInfo::default() }) {
-                loss.encode(&mut payload);
-            }
+    if payload != known.losses {
+        for part in payload.chunks(LossInfo::SIZE * 10_000) {
+            out.push(BlockKind::LOSSES, known.number, 0, part);
         }
-        if payload != known.losses {
-            for part in payload.chunks(LossInfo::SIZE * 10_000) {
-                self.push(out, BlockKind::LOSSES, (known.number, 0), part);
-            }
-            known.losses = payload;
+        known.losses = payload;
+    }
+}
+
+fn sites(out: &mut Batch, trace: &Trace, session: &Session, known: &mut Described) {
+    let mut new: Vec<(u32, usize)> =
+        session.site_numbers().filter(|(id, _)| !known.sites.contains(id)).collect();
+    new.sort_unstable();
+    let (mut payload, mut description) = (Vec::new(), Vec::new());
+    for (id, site) in new {
+        let site = &trace.sites[site].description;
+        // It is described again when more is known of it.
+        if !site.is_pending() {
+            known.sites.insert(id);
+        }
+        description.clear();
+        site.encode(&mut description);
+        push_site(&mut payload, id, &description);
+        if payload.len() >= SITES_BYTES {
+            out.push(BlockKind::SITES, known.number, 0, &payload);
+            payload.clear();
         }
     }
-
-    fn sites(&mut self, out: &mut Vec<u8>, trace: &Trace, session: &Session, known: &mut Described) {
-        let mut new: Vec<(u32, usize)> =
-            session.site_numbers().filter(|(id, _)| !known.sites.contains(id)).collect();
-        new.sort_unstable();
-        let (mut payload, mut description) = (Vec::new(), Vec::new());
-        for (id, site) in new {
-            let site = &trace.sites[site].description;
-            // It is described again when more is known of it.
-            if !site.is_pending() {
-                known.sites.insert(id);
-            }
-            description.clear();
-            site.encode(&mut description);
-            push_site(&mut payload, id, &description);
-            if payload.len() >= SITES_BYTES {
-                self.push(out, BlockKind::SITES, (known.number, 0), &payload);
-                payload.clear();
-            }
-        }
-        if !payload.is_empty() {
-            self.push(out, BlockKind::SITES, (known.number, 0), &payload);
-        }
-    }
-
-    fn push(&mut self, out: &mut Vec<u8>, kind: BlockKind, (session, stream): (u32, u32), payload: &[u8]) {
-        let header =
-            BlockHeader { session, stream, sequence: self.sequence, ..BlockHeader::new(kind, payload) };
-        self.sequence += 1;
-        let before = out.len();
-        push_block(out, &header, payload);
-        self.repetition.add(kind, (out.len() - before) as u64);
-    }
-
-    fn push_records(
-        &mut self,
-        out: &mut Vec<u8>,
-        header: BlockHeader,
-        (session, stream): (u32, u32),
-        raw: &[u8],
-    ) {
-        let header = BlockHeader { session, stream, sequence: self.sequence, ..header };
-        self.sequence += 1;
-        let before = out.len();
-        push_block(out, &header, raw);
-        self.repetition.add(header.kind, (out.len() - before) as u64);
+    if !payload.is_empty() {
+        out.push(BlockKind::SITES, known.number, 0, &payload);
     }
 }
 
@@ -406,7 +384,7 @@ impl Statement {
             records: 1,
             levels: LEVELS_CONTROL,
             sites: site_bit(self.site),
-            ..BlockHeader::new(BlockKind::RECORDS, &self.raw)
+            ..BlockHeader::new(BlockKind::RECORDS, &[])
         }
     }
 }

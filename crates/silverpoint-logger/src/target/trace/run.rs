@@ -85,7 +85,7 @@ impl Run {
             records: self.records,
             levels: self.levels,
             sites: self.sites,
-            ..BlockHeader::new(BlockKind::RECORDS, &self.raw)
+            ..BlockHeader::new(BlockKind::RECORDS, &[])
         }
     }
 }

@@ -1,14 +1,23 @@
-//! Blocks that are stored by one write.
+//! Blocks of a trace file as they will stand in it: the one place where they get their numbers, sizes, checksums and padding.
+//!
+//! ```
+//! use silverpoint_wire::batch::Batch;
+//! use silverpoint_wire::block::BlockKind;
+//!
+//! let mut batch = Batch::new();
+//! batch.push(BlockKind::NOTE, 0, 0, b"hello");
+//! assert_eq!((batch.len(), batch.next_sequence()), (104, 1));
+//! ```
 
-use silverpoint_wire::block::{BlockHeader, BlockKind};
-use silverpoint_wire::layout::block::HEADER_SIZE;
-use silverpoint_wire::repetition::Repetition;
+use crate::block::{BlockHeader, BlockKind};
+use crate::layout::block::HEADER_SIZE;
+use crate::repetition::Repetition;
 
 /// Blocks one after the other, as they will stand in the file. Ring bytes are read straight into their place: [`Batch::reserve`], then [`Batch::finish`].
 ///
-/// Invariant: `bytes[..len]` are whole blocks, but for one that is reserved at the end.
-#[derive(Debug)]
-pub(crate) struct Batch {
+/// Invariant: `bytes[..len]` are whole blocks (and what [`Batch::pad`] has put between them), but for one that is reserved at the end.
+#[derive(Debug, Default)]
+pub struct Batch {
     /// Grows, never shrinks: what is beyond `len` is not cleared each time.
     bytes: Vec<u8>,
     len: usize,
@@ -21,7 +30,7 @@ pub(crate) struct Batch {
 
 /// Room for one block at the end of a batch.
 #[derive(Debug)]
-pub(crate) struct Slot {
+pub struct Slot {
     /// Where its header will stand.
     at: usize,
     /// Bytes of its payload.
@@ -29,61 +38,86 @@ pub(crate) struct Slot {
 }
 
 impl Batch {
-    pub(crate) fn new() -> Self {
-        Self {
-            bytes: Vec::new(),
-            len: 0,
-            next_sequence: 0,
-            records: 0,
-            ring_bytes: 0,
-            kinds: Repetition::default(),
-            scratch: Vec::new(),
-        }
+    /// An empty one; its first block has the number 0.
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// Empties it; the next block has this number.
-    pub(crate) fn restart(&mut self, sequence: u64) {
+    pub fn restart(&mut self, sequence: u64) {
         (self.len, self.next_sequence, self.records, self.ring_bytes) = (0, sequence, 0, 0);
         self.kinds.restart();
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Empties it; numbers and what decides about descriptions go on.
+    pub fn clear(&mut self) {
+        (self.len, self.records, self.ring_bytes) = (0, 0, 0);
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// Bytes of all blocks.
+    pub fn len(&self) -> usize {
         self.len
     }
 
-    pub(crate) fn bytes(&self) -> &[u8] {
+    /// The blocks, one after the other.
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
     }
 
     /// Number of the block after the last.
-    pub(crate) fn next_sequence(&self) -> u64 {
+    pub fn next_sequence(&self) -> u64 {
         self.next_sequence
     }
 
     /// Records in it, and the bytes they had in their rings.
-    pub(crate) fn contents(&self) -> (u64, u64) {
+    pub fn contents(&self) -> (u64, u64) {
         (self.records, self.ring_bytes)
     }
 
     /// The parts of it that decide when descriptions are due again.
-    pub(crate) fn kinds(&self) -> Repetition {
+    pub fn kinds(&self) -> Repetition {
         self.kinds
     }
 
+    /// The same, for a writer that begins to describe everything again.
+    pub fn kinds_mut(&mut self) -> &mut Repetition {
+        &mut self.kinds
+    }
+
+    /// The blocks, when there will be no others.
+    pub fn into_bytes(mut self) -> Vec<u8> {
+        self.bytes.truncate(self.len);
+        self.bytes
+    }
+
+    /// Appends so many zero bytes: what stands before may end anywhere.
+    pub fn pad(&mut self, count: usize) {
+        let end = self.len + count;
+        self.bytes.resize(self.bytes.len().max(end), 0);
+        self.bytes[self.len..end].fill(0);
+        self.len = end;
+    }
+
     /// Appends a block that concerns a session (0: none) and a stream (0: none).
-    pub(crate) fn push(&mut self, kind: BlockKind, session: u32, stream: u32, payload: &[u8]) {
+    pub fn push(&mut self, kind: BlockKind, session: u32, stream: u32, payload: &[u8]) {
+        self.push_block(BlockHeader { session, stream, ..BlockHeader::new(kind, &[]) }, payload);
+    }
+
+    /// Appends a block; its sizes, its checksum and its number are made here. What is compressed states its raw size.
+    pub fn push_block(&mut self, header: BlockHeader, payload: &[u8]) {
         let slot = self.reserve(payload.len());
         self.payload_mut(&slot).copy_from_slice(payload);
-        let header = BlockHeader { session, stream, ..BlockHeader::new(kind, &[]) };
         self.finish(slot, header, payload.len());
     }
 
     /// Makes room for a block with up to `len` bytes of payload.
-    pub(crate) fn reserve(&mut self, len: usize) -> Slot {
+    pub fn reserve(&mut self, len: usize) -> Slot {
         let slot = Slot { at: self.len, len };
         self.len += HEADER_SIZE + len;
         // The padding that finish may add is within reach too.
@@ -93,21 +127,25 @@ impl Batch {
         slot
     }
 
-    pub(crate) fn payload(&self, slot: &Slot) -> &[u8] {
+    /// The reserved payload.
+    #[inline]
+    pub fn payload(&self, slot: &Slot) -> &[u8] {
         &self.bytes[slot.at + HEADER_SIZE..][..slot.len]
     }
 
-    pub(crate) fn payload_mut(&mut self, slot: &Slot) -> &mut [u8] {
+    /// The same, to be filled.
+    #[inline]
+    pub fn payload_mut(&mut self, slot: &Slot) -> &mut [u8] {
         &mut self.bytes[slot.at + HEADER_SIZE..][..slot.len]
     }
 
     /// Takes the room back.
-    pub(crate) fn cancel(&mut self, slot: Slot) {
+    pub fn cancel(&mut self, slot: Slot) {
         self.len = slot.at;
     }
 
     /// Removes bytes from the start of the payload.
-    pub(crate) fn drop_front(&mut self, slot: &mut Slot, count: usize) {
+    pub fn drop_front(&mut self, slot: &mut Slot, count: usize) {
         let count = count.min(slot.len);
         self.payload_mut(slot).copy_within(count.., 0);
         slot.len -= count;
@@ -115,7 +153,7 @@ impl Batch {
     }
 
     /// Lets other blocks be pushed before the reserved one, whose payload is kept. Rare: it copies the payload.
-    pub(crate) fn insert_before(&mut self, slot: Slot, push: impl FnOnce(&mut Self)) -> Slot {
+    pub fn insert_before(&mut self, slot: Slot, push: impl FnOnce(&mut Self)) -> Slot {
         let mut kept = std::mem::take(&mut self.scratch);
         kept.clear();
         kept.extend_from_slice(self.payload(&slot));
@@ -128,7 +166,7 @@ impl Batch {
     }
 
     /// Completes the reserved block with the first `stored` bytes of its payload: sizes, checksum, number, padding.
-    pub(crate) fn finish(&mut self, slot: Slot, mut header: BlockHeader, stored: usize) {
+    pub fn finish(&mut self, slot: Slot, mut header: BlockHeader, stored: usize) {
         let stored = stored.min(slot.len);
         let start = slot.at + HEADER_SIZE;
         header.stored_size = stored as u32;
@@ -138,7 +176,7 @@ impl Batch {
         header.sequence = self.next_sequence;
         header.payload_crc = crc32c::crc32c(&self.bytes[start..start + stored]);
         self.bytes[slot.at..start].copy_from_slice(&header.encode());
-        self.len = (start + stored).next_multiple_of(8);
+        self.len = start + stored.next_multiple_of(8);
         self.bytes[start + stored..self.len].fill(0);
         self.next_sequence += 1;
         self.kinds.add(header.kind, (self.len - slot.at) as u64);
@@ -149,27 +187,23 @@ impl Batch {
     }
 
     /// Appends a records block that repeats what stands elsewhere: it does not count.
-    pub(crate) fn push_repeated(&mut self, header: BlockHeader, payload: &[u8]) {
+    pub fn push_repeated(&mut self, header: BlockHeader, payload: &[u8]) {
         let contents = self.contents();
-        let slot = self.reserve(payload.len());
-        self.payload_mut(&slot).copy_from_slice(payload);
-        self.finish(slot, header, payload.len());
+        self.push_block(header, payload);
         (self.records, self.ring_bytes) = contents;
     }
 
     /// As [`Batch::finish`], with another payload (no longer than the reserved one, else the room grows).
-    pub(crate) fn finish_with(&mut self, slot: Slot, header: BlockHeader, payload: &[u8]) {
+    pub fn finish_with(&mut self, slot: Slot, header: BlockHeader, payload: &[u8]) {
         self.cancel(slot);
-        let slot = self.reserve(payload.len());
-        self.payload_mut(&slot).copy_from_slice(payload);
-        self.finish(slot, header, payload.len());
+        self.push_block(header, payload);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use silverpoint_wire::scan::{Found, Scanner};
+    use crate::scan::{Found, Scanner};
 
     fn kinds(batch: &Batch) -> Vec<(u64, u8, u32)> {
         let mut scanner = Scanner::new(batch.bytes(), 0, true);
@@ -204,5 +238,25 @@ mod tests {
         assert_eq!(batch.contents(), (1, 16));
         batch.restart(0);
         assert!(batch.is_empty());
+    }
+
+    #[test]
+    fn what_is_emptied_goes_on_with_its_numbers_behind_any_padding() {
+        let mut batch = Batch::new();
+        batch.push(BlockKind::NOTE, 1, 2, &[7; 100]);
+        batch.clear();
+        batch.pad(3);
+        let header = BlockHeader { encoding: 1, raw_size: 99, ..BlockHeader::new(BlockKind::RECORDS, &[]) };
+        batch.push_block(header, b"packed");
+        assert_eq!(batch.bytes()[..3], [0; 3]);
+        let header = BlockHeader::decode(&batch.bytes()[3..]).unwrap();
+        assert_eq!((header.sequence, header.stored_size, header.raw_size), (1, 6, 99));
+        assert_eq!(header.check(b"packed"), Ok(()));
+        assert_eq!(batch.kinds(), {
+            let mut kinds = Repetition::default();
+            kinds.add(BlockKind::RECORDS, 104);
+            kinds
+        });
+        assert_eq!(batch.into_bytes().len(), 3 + 104);
     }
 }
