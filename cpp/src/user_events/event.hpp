@@ -1,6 +1,6 @@
 // An event of a site, and how it is written.
 //
-//   u32 index │ header │ activity id (spans) │ metadata │ payload
+//   u32 index │ header │ activity id (spans, and what is within) │ metadata │ payload
 //
 // Each event describes itself, so all sites of one category, level and keyword share a tracepoint of the
 // kernel.
@@ -11,6 +11,7 @@
 
 #include "../probes/description.hpp"
 #include "../probes/scopes.hpp"
+#include "activities.hpp"
 #include "backend.hpp"
 #include "metadata.hpp"
 #include "payload.hpp"
@@ -33,12 +34,16 @@ struct [[gnu::packed]] Extension {
     enum Kind : std::uint16_t { kMetadata = 1, kActivity = 2, kIsFollowed = 0x8000 };
     std::uint16_t size, kind;
 };
-// Of an activity, which a span is.
+// Of an activity. Without a parent the last 16 bytes are left out.
 struct [[gnu::packed]] Activity {
     Extension extension{16, Extension::kActivity | Extension::kIsFollowed};
-    std::uint32_t process = 0;
-    std::uint32_t thread = 0;  // 0: of an async span
-    std::uint64_t number = 0;  // of an async span its id, else the site
+    ActivityId id, parent;
+
+    std::size_t size() const { return sizeof extension + extension.size; }
+    void set_parent(const ActivityId& of) {
+        parent = of;
+        extension.size = 32;
+    }
 };
 
 // A tracepoint of the kernel. It is never freed.
@@ -50,7 +55,8 @@ struct Tracepoint {
     bool is_there = false;
 };
 
-enum class Activities { kNone, kOfThread, kAsync };
+// What an event is of its activity. Others are events of the innermost span.
+enum class Activities { kNone, kBegin, kEnd, kAsync };
 
 // It is never freed.
 struct SiteEvent {
@@ -64,6 +70,7 @@ struct SiteEvent {
     std::uint8_t level = 0;
     Activities activities = Activities::kNone;
     const SiteEvent* span = nullptr;  // the same of the begin and the end of a span
+    int has_begun = 0;                // of a span: its end is asked for
 };
 
 // Of EventHeader's levels: 1 critical to 5 verbose.
@@ -90,8 +97,14 @@ inline unsigned keyword_of(Kind kind) {
 
 // ProbeEvent::write.
 inline void write_event(const ProbeEvent* shared, const ProbeRecord* record) {
-    if (!is_asked(kUserEventsProbe)) return;
     const auto& event = *reinterpret_cast<const SiteEvent*>(shared);
+    ActivityId ended;
+    if (event.activities == Activities::kEnd) {
+        ended = open_activities.end(event.span);
+        // The tracepoint is off by now.
+        if (__atomic_load_n(&event.tracepoint->enabled, __ATOMIC_RELAXED) == 0) return;
+    }
+    if (!is_asked(kUserEventsProbe)) return;
     Output out;
     Input in(record->bytes, record->size);
     const Input scopes(record->context, record->context_size);
@@ -106,13 +119,22 @@ inline void write_event(const ProbeEvent* shared, const ProbeRecord* record) {
     header.opcode = event.opcode;
     header.level = event.level;
     Activity activity;
-    const bool is_activity = event.activities != Activities::kNone;
-    if (is_activity) activity.process = static_cast<std::uint32_t>(getpid());
-    if (event.activities == Activities::kOfThread) {
-        activity.thread = thread_id();
-        activity.number = reinterpret_cast<std::uintptr_t>(event.span);
-    } else if (is_activity) {
-        activity.number = Input(record->bytes, record->size).get<std::uint64_t>();
+    bool is_activity = true;
+    const ActivityId* const parent = open_activities.innermost();
+    if (event.activities == Activities::kEnd) {
+        activity.id = ended;
+    } else if (event.activities == Activities::kAsync) {
+        activity.id = {static_cast<std::uint32_t>(getpid()), 0,
+                       Input(record->bytes, record->size).get<std::uint64_t>()};
+        if (parent != nullptr && event.opcode == kActivityStart) activity.set_parent(*parent);
+    } else if (event.activities == Activities::kBegin) {
+        if (parent != nullptr) activity.set_parent(*parent);
+        activity.id = open_activities.begin(event.span);
+        __atomic_store_n(&const_cast<SiteEvent*>(event.span)->has_begun, 1, __ATOMIC_RELAXED);
+    } else if (parent != nullptr) {
+        activity.id = *parent;
+    } else {
+        is_activity = false;
     }
     const std::uint16_t size = has_scopes ? event.size_with_context : event.size;
     Extension metadata{size, Extension::kMetadata};
@@ -122,7 +144,7 @@ inline void write_event(const ProbeEvent* shared, const ProbeRecord* record) {
         parts[count++] = {const_cast<void*>(bytes), length};
     };
     add(&header, sizeof header);
-    if (is_activity) add(&activity, sizeof activity);
+    if (is_activity) add(&activity, activity.size());
     add(&metadata, sizeof metadata);
     add(event.metadata, size);
     if (out.size() != 0) add(out.bytes(), out.size());

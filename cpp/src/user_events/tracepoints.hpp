@@ -37,7 +37,7 @@ class Tracepoints {
         plan.names = site.names;
         if (site.kind == Kind::kSpan || site.kind == Kind::kAsyncBegin) plan.opcode = kActivityStart;
         if (site.kind == Kind::kAsyncEnd) plan.opcode = kActivityStop;
-        if (site.kind == Kind::kSpan) plan.activities = Activities::kOfThread;
+        if (site.kind == Kind::kSpan) plan.activities = Activities::kBegin;
         if (site.kind == Kind::kAsyncBegin || site.kind == Kind::kAsyncEnd ||
             site.kind == Kind::kAsyncInstant)
             plan.activities = Activities::kAsync;
@@ -50,9 +50,11 @@ class Tracepoints {
         plan.signature = "L";
         plan.names = "duration_ns\n";
         plan.opcode = kActivityStop;
+        plan.activities = Activities::kEnd;
         SiteEvent* const end = make_or_report(site, plan, tracepoint);
         if (end == nullptr) return nullptr;
         end->span = event;
+        end->shared.state = &event->has_begun;
         event->shared.end = &end->shared;
         return event;
     }

@@ -22,6 +22,8 @@ pub struct Decoded {
     pub opcode: u8,
     pub tag: u16,
     pub activity: Option<[u8; 16]>,
+    /// The parent's.
+    pub related: Option<[u8; 16]>,
     pub fields: Vec<Value>,
 }
 
@@ -44,6 +46,7 @@ pub fn decode(declaration: &str, event: &[u8]) -> Decoded {
         opcode: header.opcode.as_int(),
         tag: header.tag,
         activity: info.activity_id().copied(),
+        related: info.related_activity_id().copied(),
         fields: Vec::new(),
     };
     decoded.fields = fields(&mut items);

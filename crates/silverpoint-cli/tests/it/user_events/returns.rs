@@ -1,4 +1,5 @@
-//! What becomes of events when the kernel refuses them or comes back, and in programs that close descriptors or fork.
+//! What becomes of events when the kernel refuses them or comes back. Programs that close descriptors or fork. The
+//! activities that events are of.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use silverpoint_wire::layout::state;
 use super::fed::{
     Entry, Ticking, compiled, entries, events, kernel, library, real, shop, states, switch, written,
 };
-use super::judge::decode;
+use super::judge::{Decoded, decode};
 use crate::harness::{Scratch, example};
 
 /// A tracer that cannot be opened is not asked for any more; when somebody asks again, it is opened again.
@@ -154,4 +155,55 @@ fn a_descriptor_that_the_program_has_closed_is_opened_again() {
     for (number, event) in written(&events) {
         assert_eq!((number, &*decode(name, &event).name), (1000, "tick"));
     }
+}
+
+/// Each time that a span begins it is another activity, with the span around it as its parent. Events are of the
+/// innermost one.
+#[test]
+fn spans_within_each_other_are_activities_with_parents() {
+    let scratch = Scratch::new();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/user_events/activities.cpp");
+    let program = compiled(&scratch, "g++", &["-std=c++20", "-O1", file.to_str().unwrap()]);
+    let path = scratch.path("events");
+    let mut command = scratch.command(program, [""; 0]);
+    command.env("SILVERPOINT_PROBES", "user_events").env("SILVERPOINT_USER_EVENTS_LIBRARY", library());
+    command.env("EVENTS", &path);
+    let mut program = Ticking::start(&mut command);
+    let count = |name: &str| events(&path).iter().filter(|event| event.name == name).count();
+    scratch.wait("the events of each tracepoint", || {
+        program.tick();
+        ["outside", "level_entry", "inside", "fetch_begin", "after", "last"]
+            .iter()
+            .all(|name| count(name) > 0)
+    });
+    let before = events(&path).len();
+    program.tick();
+    program.finish();
+    let all = events(&path).split_off(before);
+
+    // The innermost span is the last of those that are open.
+    let (mut open, mut known): (Vec<[u8; 16]>, Vec<[u8; 16]>) = (Vec::new(), Vec::new());
+    let mut deepest = 0;
+    for event in &all {
+        let Decoded { name, activity, related, .. } = event;
+        // The library keeps eight; of deeper ones it only says which end belongs to which begin.
+        let parent = open.get(open.len().min(8).wrapping_sub(1)).copied();
+        match &**name {
+            "level_entry" => {
+                assert_eq!(*related, parent, "{event:?}");
+                assert!(open.len() >= 8 || !known.contains(&activity.unwrap()), "{event:?}");
+                known.push(activity.unwrap());
+                open.push(activity.unwrap());
+                deepest = deepest.max(open.len());
+            }
+            "level_exit" => assert_eq!((*activity, *related), (open.pop(), None), "{event:?}"),
+            "fetch_begin" => {
+                assert_eq!(*related, parent, "{event:?}");
+                assert!(!open.contains(&activity.unwrap()));
+            }
+            "fetch_end" => assert_eq!(*related, None),
+            _ => assert_eq!((*activity, *related), (parent, None), "{event:?}"),
+        }
+    }
+    assert_eq!((open.len(), deepest, all.len()), (0, 12, 2 + 4 * 15 + 2 * 2), "{all:#?}");
 }
