@@ -187,7 +187,10 @@ impl Lane {
             match room {
                 Room::Ready { crossed } => {
                     if crossed {
-                        if self.is_too_small(session) && self.grow(session, remembered, number, size, true) {
+                        if self.is_too_small(session)
+                            && !prepared::is_being_prepared(session, self.next_size())
+                            && self.grow(session, remembered, number, size, true)
+                        {
                             continue;
                         }
                         self.now_and_then(session, remembered);
@@ -331,9 +334,7 @@ impl Lane {
 
     /// Whether the ring was filled twice while it was young.
     fn is_too_small(&self, session: &Session) -> bool {
-        if !slabs::is_plenty(session, self.next_size())
-            || prepared::is_being_prepared(session, self.next_size())
-        {
+        if !slabs::is_plenty(session, self.next_size()) {
             return false;
         }
         if self.head.used() > self.head.capacity() as u64 / 2 {
