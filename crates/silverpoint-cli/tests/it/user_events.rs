@@ -80,6 +80,13 @@ fn bytes_of(hex: &str) -> Vec<u8> {
 
 /// The event of each, and that of the end of a span; `None`: it has none.
 fn events_of(cases: &[Case]) -> Vec<[Option<Decoded>; 2]> {
+    let (found, said) = events_and_messages(cases);
+    assert_eq!(said, "");
+    found
+}
+
+/// The same, and what the library says on standard error.
+fn events_and_messages(cases: &[Case]) -> (Vec<[Option<Decoded>; 2]>, String) {
     static ENCODE: OnceLock<PathBuf> = OnceLock::new();
     let program = ENCODE
         .get_or_init(|| built("encode", "encode.cpp", "-O1 -fsanitize=undefined -fno-sanitize-recover"));
@@ -100,7 +107,12 @@ fn events_of(cases: &[Case]) -> Vec<[Option<Decoded>; 2]> {
         lines.push_str(&parts.map(hex).join(" "));
         lines.push('\n');
     }
-    let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = Command::new(program)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut input = child.stdin.take().unwrap();
     let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()).unwrap());
     let output = child.wait_with_output().unwrap();
@@ -118,7 +130,7 @@ fn events_of(cases: &[Case]) -> Vec<[Option<Decoded>; 2]> {
     };
     let found: Vec<_> = text.lines().map(pair).collect();
     assert_eq!(found.len(), cases.len());
-    found
+    (found, String::from_utf8(output.stderr).unwrap())
 }
 
 /// Each event has the fields that the JSON of its record asks for.
@@ -360,7 +372,11 @@ fn what_no_event_can_have_has_none() {
         Case::new("b".repeat(143) + &wide + &wide, vec![1; 397]),
         Case::new("#4096:A".repeat(15), vec![1; 15 * 4096]),
     ];
-    let has_event = events_of(&cases).iter().map(|pair| pair[0].is_some()).collect::<Vec<_>>();
+    let (found, said) = events_and_messages(&cases);
+    let has_event = found.iter().map(|pair| pair[0].is_some()).collect::<Vec<_>>();
     assert_eq!(has_event, [false, false, false, true, true]);
+    // One message, with the place of the first.
+    let begin = "silverpoint: SILVERPOINT_PROBES=user_events: src/odd \u{fc};file.cpp:17 has no event: ";
+    assert!(said.starts_with(begin) && said.lines().count() == 1, "{said}");
     judge(&cases[3..]);
 }

@@ -31,6 +31,10 @@ int open(const char* path, int flags, ...) {
     }
     if (strcmp(path, "/sys/kernel/tracing/user_events_data") != 0) return open_really(path, flags, mode);
     if ((flags & O_ACCMODE) != O_RDWR) abort();
+    if (getenv("REFUSED") != NULL) {
+        errno = EACCES;
+        return -1;
+    }
     names = 0;
     return file = open_really(getenv("EVENTS"), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }

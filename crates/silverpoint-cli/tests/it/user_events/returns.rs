@@ -207,3 +207,24 @@ fn spans_within_each_other_are_activities_with_parents() {
     }
     assert_eq!((open.len(), deepest, all.len()), (0, 12, 2 + 4 * 15 + 2 * 2), "{all:#?}");
 }
+
+/// What may not be opened is one message, which names the program that says what to do.
+#[test]
+fn a_file_that_may_not_be_written_is_one_message() {
+    let scratch = Scratch::new();
+    let (real, kernel) = (real(&scratch), kernel(&scratch));
+    let mut command = scratch.command(daemon(&scratch), [""; 0]);
+    command.env("SILVERPOINT_PROBES", "user_events").env("SILVERPOINT_USER_EVENTS_LIBRARY", real);
+    command.env("LD_PRELOAD", kernel).env("EVENTS", scratch.path("events")).env("REFUSED", "1");
+    command.stderr(Stdio::piped());
+    let mut program = Ticking::start(&mut command);
+    let errors = BufReader::new(program.child.stderr.take().unwrap()).lines();
+    program.tick();
+    // The child has a session of its own, and does not say it again.
+    program.say("f");
+    program.finish();
+    let said: Vec<String> = errors.map(Result::unwrap).collect();
+    let line = "silverpoint: SILVERPOINT_PROBES=user_events: the kernel gets no events: /sys/kernel/tracing/user_events_data: \
+                this user may not write to it; `silverpoint doctor` says what to do";
+    assert_eq!(said, [line]);
+}
