@@ -113,6 +113,10 @@ impl Renderer {
         site: &Site,
         args: &[u8],
     ) -> Result<(), DecodeError> {
+        // Most records are of other languages: their plan is asked for once.
+        if site.description.language != Language::Python as u16 {
+            return self.message(out, site, args);
+        }
         let plan = Plan::of(site);
         let steps = &plan.steps;
         let is_one = |at: &usize| {
@@ -121,10 +125,9 @@ impl Renderer {
             };
             site.names.get(*index).is_some_and(|name| TRACEBACKS.contains(&name.as_str()))
         };
-        let is_of_python = site.description.language == Language::Python as u16 && plan.percent.is_none();
-        let begins: Vec<usize> = match is_of_python {
-            true => (plan.fields..steps.len()).filter(is_one).collect(),
-            false => Vec::new(),
+        let begins: Vec<usize> = match plan.percent {
+            None => (plan.fields..steps.len()).filter(is_one).collect(),
+            Some(_) => Vec::new(),
         };
         let Some(first) = begins.first() else { return self.message(out, site, args) };
         self.by_offsets(out, site, plan, args, &steps[..*first])?;
