@@ -87,7 +87,9 @@ SP_DETAIL_COLD std::uint64_t ns_of_ticks(std::uint64_t ticks) {
 // The end of a span that a tracer may want; `head` is that of its record.
 SP_DETAIL_COLD void end_probed_span(Site& site, std::uint64_t held, std::uint64_t head) {
     const std::uint64_t began = held & ~(kProbedSpan | kRecordedSpan);
-    const std::uint64_t duration = session.now() - began;
+    // The thread may have come to another processor, whose counter is some ticks behind.
+    const std::uint64_t now = session.now();
+    const std::uint64_t duration = now > began ? now - began : 0;
     // In a forked child without a session the event is the parent's (Site::is_wanted_otherwise).
     const ProbeEvent* const event = session.is_ready() || ensure_session()
                                         ? probe_event(site.entry.load(std::memory_order_relaxed))

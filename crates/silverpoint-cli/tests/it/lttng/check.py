@@ -168,7 +168,8 @@ def compare_all(found, records):
     for number, ((name, fields), record) in enumerate(zip(found, records)):
         where = (number, name, dict(fields))
         if record["kind"] == "span_end":
-            assert name.split("#")[0].endswith("_exit") and fields["duration_ns"] > 0, where
+            # (0: the thread has come to a processor whose counter is behind.)
+            assert name.split("#")[0].endswith("_exit") and 0 <= fields["duration_ns"] < 60e9, where
             continue
         # A second event of the same name has its place behind it.
         assert name.split("#")[0] == record["template"] + ENDINGS.get(record["kind"], ""), (where, record)
