@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
-use silverpoint_trace::{Matter, Note, OpenError};
 use silverpoint_convert::ReadError;
+use silverpoint_trace::{Matter, Note, OpenError};
 
 use crate::value::classes;
 

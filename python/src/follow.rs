@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::{PyProcessLookupError, PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use silverpoint_trace::{Event, Follow, Note, Trace, Verdict, Watcher, with_parts};
 use silverpoint_collect::{Encoding, Existing, Onlooker, OutputConfig};
 use silverpoint_shm::observer::{ObservedSession, SessionName, list};
 use silverpoint_shm::root::Root;
+use silverpoint_trace::{Event, Follow, Note, Trace, Verdict, Watcher, with_parts};
 
 use crate::fault::Fault;
 use crate::record::Record;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use pyo3::Py;
 use pyo3::sync::PyOnceLock;
-use silverpoint_trace::{Context, Event, What};
 use silverpoint_convert::{Process, Record};
+use silverpoint_trace::{Context, Event, What};
 
 use crate::site::Site;
 

@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use regex::Regex;
-use silverpoint_trace::{Note, Trace, Verdict, What, worst};
 use silverpoint_convert::silver::TraceReader;
 use silverpoint_convert::{Filtered, Input, MakeReader, Merge, Reader};
 use silverpoint_query::filter::{Filter, RecordFilter};
+use silverpoint_trace::{Note, Trace, Verdict, What, worst};
 
 use crate::fault::Fault;
 use crate::record::with_message;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyDict, PyString};
-use silverpoint_trace::{Note, What};
 use silverpoint_query::filter::{Facts, Filter, RecordFilter};
 use silverpoint_query::spans::{AsyncSpans, OpenSpans, async_id};
 use silverpoint_query::tree::{Part, part};
+use silverpoint_trace::{Note, What};
 use silverpoint_wire::level::Kind;
 
 use crate::arrow::Table;
@@ -219,7 +219,8 @@ pub(crate) fn read(
     let filter = Filter { expression: None, ..wanted.filter.clone() };
     let everything = Wanted { filter, grep: None };
     let rounding = if source.others.is_empty() { 0 } else { ROUNDING };
-    let mut joiner = Joiner { open: OpenSpans::default(), asyncs: AsyncSpans::default(), last_id: 0, rounding };
+    let mut joiner =
+        Joiner { open: OpenSpans::default(), asyncs: AsyncSpans::default(), last_id: 0, rounding };
     let mut fault = None;
     let end = some_rows(source, &everything, &concerns, &mut |row| match joiner.take(row) {
         Ok(Some(span)) => !is_wanted(&span) || give(span),

@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 use regex::RegexBuilder;
-use silverpoint_trace::{Note, Verdict, with_parts};
 use silverpoint_convert::{Formats, SILVER};
+use silverpoint_trace::{Note, Verdict, with_parts};
 
 use crate::arrow::Table;
 use crate::fault::{Fault, offset};

@@ -10,10 +10,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
-use silverpoint_trace::{Context, newfile::Part, Site, What};
 use silverpoint_convert::scratch::Scratch;
 use silverpoint_convert::silver::SilverWriter;
 use silverpoint_convert::{Process, Record, WriteError, Writer as _};
+use silverpoint_trace::{Context, Site, What, newfile::Part};
 use silverpoint_wire::level::{Kind, Language, Level};
 use silverpoint_wire::site::SiteDescription;
 

@@ -9,9 +9,9 @@ use arrow_array::builder::{
     UInt32Builder,
 };
 use arrow_schema::{DataType, TimeUnit};
-use silverpoint_render::push_uuid;
 use silverpoint_query::columns::{Kind, kind_of, micros};
 use silverpoint_render::json::{Stack, push_plain};
+use silverpoint_render::push_uuid;
 use silverpoint_wire::signature::Type;
 use silverpoint_wire::value::{Sequence, Text, Visitor, WalkError, walk};
 

@@ -6,9 +6,9 @@ use std::io;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use silverpoint_trace::{Site, What};
 use silverpoint_convert::{Record, WriteError};
 use silverpoint_query::columns::{Kind, OF_EVENT, RECORD, kind_of, name_beside, ns_of, too_large};
+use silverpoint_trace::{Site, What};
 
 use crate::Table;
 use crate::column::{Cell, Column, Values};

@@ -4,11 +4,11 @@ use std::io;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use silverpoint_render::{ShowContext, Renderer, text};
-use silverpoint_trace::{What, cause_name};
 use silverpoint_convert::{Record, WriteError};
 use silverpoint_query::columns::{RECORD, name_of};
 use silverpoint_render::json::{Stack, push_args};
+use silverpoint_render::{Renderer, ShowContext, text};
+use silverpoint_trace::{What, cause_name};
 
 use crate::Table;
 use crate::column::{Cell, Column};

@@ -12,12 +12,12 @@ use arrow_array::{Array, RecordBatch};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{DataType, TimeUnit};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use silverpoint_query::filter::Filter;
-use silverpoint_trace::Trace;
 use silverpoint_arrow::{ArrowWriter, Form};
 use silverpoint_convert::json::{JsonReader, JsonWriter, Shape};
 use silverpoint_convert::silver::TraceReader;
 use silverpoint_convert::{Input, Reader, WriteError, Writer};
+use silverpoint_query::filter::Filter;
+use silverpoint_trace::Trace;
 
 /// A folder that goes with the test.
 struct Scratch(PathBuf);

@@ -7,12 +7,12 @@ use std::time::Duration;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
-use silverpoint_render::ShowContext;
-use silverpoint_trace::{What, cause_name};
 use silverpoint_query::columns::{
     Column as Of, Kind, RECORD, kind_of, micros, name_beside, name_of, ns_of, too_large,
 };
+use silverpoint_render::ShowContext;
 use silverpoint_render::json::{self, Stack};
+use silverpoint_trace::{What, cause_name};
 use silverpoint_wire::signature::Type;
 
 use super::argument::{self, Room};
