@@ -208,7 +208,10 @@ def fields(silverpoint, program, times, *more):
         lttng("destroy")
     found, records = events("trace"), recorded(silverpoint, "all.silver")
     assert len(records) == len(once) * (int(times) + 1), (len(records), len(once))
-    # The first execution makes the events known.
+    # The first execution makes the events known. Its last ones may be recorded already: LTTng knows the events while it goes on.
+    before = len(found) - (len(records) - len(once))
+    assert 0 <= before <= len(once), (len(found), len(records), len(once))
+    found = found[before:]
     compare_all(found, records[len(once):])
     metadata = subprocess.run(["babeltrace2", "--output-format=ctf-metadata", *directory_of("trace")], capture_output=True, text=True, check=True).stdout
     line = once[0]["line"]
@@ -330,9 +333,9 @@ def alone(program, times):
     found = events("trace")
     wanted = [i for i in range(1, int(times) + 1) if i > 1 and i != 3]
     assert [fields["i"] for name, fields in found if name == "numbers"] == wanted, found
-    assert len([name for name, _ in found if name == "span_entry"]) == int(times), found
-    assert len([name for name, _ in found if name == "span_exit"]) == int(times), found
-    assert len([name for name, _ in found if name == "fetch_end"]) == int(times), found
+    # The first execution, which makes the events known, may still be under way when they are enabled.
+    for one in ("span_entry", "span_exit", "fetch_end"):
+        assert len([name for name, _ in found if name == one]) in (int(times), int(times) + 1), (one, found)
     assert {name for name, _ in found} == {"numbers", "span_entry", "span_exit", "fetch_end"}
     print(f"{len(found)} events, the ring off")
 
