@@ -33,9 +33,7 @@ const MAX_SESSIONS: usize = 4096;
 /// Between two attempts to write when the last failed: at first, and at most.
 const RETRY: Duration = Duration::from_millis(100);
 const RETRY_MAX: Duration = Duration::from_secs(2);
-/// Between two attempts to take a session again that was lost with its descriptors.
-const RETAKE: Duration = Duration::from_millis(20);
-/// Between two heartbeats while nothing can be written.
+/// Between two heartbeats while nothing can be written, and two attempts to take a session again that was lost.
 const BEAT: Duration = Duration::from_millis(100);
 /// Without any session.
 const IDLE: Duration = Duration::from_millis(100);
@@ -252,10 +250,8 @@ impl Collector {
             self.sink.stats.idle_passes += 1;
         }
         let has_lost = !self.lost.is_empty();
-        self.rest = if self.failing.is_some() {
+        self.rest = if self.failing.is_some() || has_lost {
             Rest::Nap(BEAT)
-        } else if has_lost {
-            Rest::Nap(RETAKE)
         } else if self.is_writing_kept_back() {
             Rest::None
         } else {
