@@ -162,7 +162,7 @@ std::size_t last_size = 0;
 template <class... Arguments>
 void structure(std::string_view literal, const Arguments&... arguments) {
     char* out = last;
-    silverpoint::detail::Bound room{last + sizeof last};
+    [[maybe_unused]] silverpoint::detail::Bound room{last + sizeof last};
     ((out = silverpoint::detail::Within<Arguments>::put(room, out, arguments)), ...);
     last_size = static_cast<std::size_t>(out - last);
     __asm__ volatile("" : : "r"(literal.data()));
