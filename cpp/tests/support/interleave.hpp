@@ -30,6 +30,45 @@ inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
     return a ^ a >> 32;
 }
 
+// A value as the bits that a machine keeps, and back.
+template <class T>
+std::uint64_t raw(T value) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    return bits;
+}
+template <class T>
+T cooked(std::uint64_t bits) {
+    T value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+// A thread of the world for each body, about to begin.
+template <class World>
+void begin(World& w, std::vector<std::function<void()>> bodies) {
+    for (auto& body : bodies) {
+        w.threads.emplace_back();
+        w.threads.back().body = std::move(body);
+    }
+    for (auto& one : w.threads) {
+        constexpr std::size_t size = 32768;
+        one.stack = std::make_unique_for_overwrite<char[]>(size);
+        getcontext(&one.context);
+        one.context.uc_stack.ss_sp = one.stack.get();
+        one.context.uc_stack.ss_size = size;
+        one.context.uc_link = &w.scheduler;
+        makecontext(
+            &one.context,
+            [] {
+                auto* const me = World::now->running;
+                me->body();
+                me->done = true;
+            },
+            0);
+    }
+}
+
 struct variable {
     std::uint64_t value;
     bool is_address;          // of memory that is elsewhere in each run
@@ -134,7 +173,7 @@ class atomic {
         world::now->step();
         const std::uint64_t got = world::now->read(it_);
         world::now->note(world::now->told(it_, got));
-        return cooked(got);
+        return cooked<T>(got);
     }
     void store(T value, std::memory_order order = std::memory_order_seq_cst) {
         world& w = *world::now;
@@ -150,7 +189,7 @@ class atomic {
         return change([&](std::uint64_t) { return raw(value); });
     }
     T fetch_add(T more, std::memory_order = std::memory_order_seq_cst) {
-        return change([&](std::uint64_t was) { return raw(static_cast<T>(cooked(was) + more)); });
+        return change([&](std::uint64_t was) { return raw(static_cast<T>(cooked<T>(was) + more)); });
     }
     bool compare_exchange_strong(T& expected, T value, std::memory_order = std::memory_order_seq_cst) {
         const T was =
@@ -172,17 +211,7 @@ class atomic {
         it_.value = function(was);
         if (it_.value != was && w.running != nullptr) it_.order = mix(it_.order, w.running->history);
         w.note(mix(w.told(it_, was), it_.order));
-        return cooked(was);
-    }
-    static std::uint64_t raw(T value) {
-        std::uint64_t bits = 0;
-        std::memcpy(&bits, &value, sizeof value);
-        return bits;
-    }
-    static T cooked(std::uint64_t bits) {
-        T value;
-        std::memcpy(&value, &bits, sizeof value);
-        return value;
+        return cooked<T>(was);
     }
     variable it_;
 };
@@ -310,26 +339,7 @@ result explore(Make&& make) {
         world w;
         world::now = &w;
         const auto scenario = make();
-        for (auto& body : scenario->threads()) {
-            w.threads.emplace_back();
-            w.threads.back().body = std::move(body);
-        }
-        for (thread& one : w.threads) {
-            constexpr std::size_t size = 32768;
-            one.stack = std::make_unique_for_overwrite<char[]>(size);
-            getcontext(&one.context);
-            one.context.uc_stack.ss_sp = one.stack.get();
-            one.context.uc_stack.ss_size = size;
-            one.context.uc_link = &w.scheduler;
-            makecontext(
-                &one.context,
-                [] {
-                    thread* const me = world::now->running;
-                    me->body();
-                    me->done = true;
-                },
-                0);
-        }
+        begin(w, scenario->threads());
         bool pruned = false;
         for (std::size_t depth = 0; all.error.empty(); ++depth) {
             std::vector<std::pair<unsigned, bool>> choices;  // a thread, and whether its buffer moves instead

@@ -25,7 +25,9 @@
 
 namespace weak {
 
+using interleave::cooked;
 using interleave::mix;
+using interleave::raw;
 using interleave::result;
 
 // For each place the number of its oldest value that may be read.
@@ -125,7 +127,7 @@ class atomic {
     T load(std::memory_order order = std::memory_order_seq_cst) const {
         world& w = *world::now;
         auto& values = w.places[place_];
-        if (w.running == nullptr) return cooked(values.back().value);
+        if (w.running == nullptr) return cooked<T>(values.back().value);
         w.step();
         thread& me = *w.running;
         if (order == std::memory_order_seq_cst) w.fence();
@@ -134,7 +136,7 @@ class atomic {
         me.sees.raise(place_, number);
         (acquires(order) ? me.sees : me.read).join(values[number].handed_on);
         w.note(mix(number, values[number].value));
-        return cooked(values[number].value);
+        return cooked<T>(values[number].value);
     }
     void store(T value, std::memory_order order = std::memory_order_seq_cst) {
         world& w = *world::now;
@@ -152,7 +154,7 @@ class atomic {
         return change(order, [&](std::uint64_t) { return raw(value); });
     }
     T fetch_add(T more, std::memory_order order = std::memory_order_seq_cst) {
-        return change(order, [&](std::uint64_t was) { return raw(static_cast<T>(cooked(was) + more)); });
+        return change(order, [&](std::uint64_t was) { return raw(static_cast<T>(cooked<T>(was) + more)); });
     }
     bool compare_exchange_strong(T& expected, T value, std::memory_order order = std::memory_order_seq_cst) {
         const T was =
@@ -175,7 +177,7 @@ class atomic {
         (acquires(order) ? me.sees : me.read).join(was.handed_on);
         w.note(mix(w.places[place_].size(), was.value));
         if (const std::uint64_t now = function(was.value); now != was.value) put(now, order, was.handed_on);
-        return cooked(was.value);
+        return cooked<T>(was.value);
     }
     void put(std::uint64_t value, std::memory_order order, view handed_on) {
         world& w = *world::now;
@@ -184,16 +186,6 @@ class atomic {
         handed_on.join(releases(order) ? me.sees : me.at_release_fence);
         handed_on.raise(place_, w.places[place_].size());
         w.places[place_].push_back({value, std::move(handed_on)});
-    }
-    static std::uint64_t raw(T value) {
-        std::uint64_t bits = 0;
-        std::memcpy(&bits, &value, sizeof value);
-        return bits;
-    }
-    static T cooked(std::uint64_t bits) {
-        T value;
-        std::memcpy(&value, &bits, sizeof value);
-        return value;
     }
     std::size_t place_;
 };
@@ -257,29 +249,11 @@ result explore(Make&& make) {
         w.path = &path;
         world::now = &w;
         const auto scenario = make();
-        for (auto& body : scenario->threads()) {
-            w.threads.emplace_back();
-            w.threads.back().body = std::move(body);
-        }
-        for (thread& one : w.threads) {
-            constexpr std::size_t size = 32768;
-            // What was stored before the threads began, all of them see.
+        interleave::begin(w, scenario->threads());
+        // What was stored before the threads began, all of them see.
+        for (thread& one : w.threads)
             for (std::size_t place = 0; place < w.places.size(); ++place)
                 one.sees.raise(place, w.places[place].size() - 1);
-            one.stack = std::make_unique_for_overwrite<char[]>(size);
-            getcontext(&one.context);
-            one.context.uc_stack.ss_sp = one.stack.get();
-            one.context.uc_stack.ss_size = size;
-            one.context.uc_link = &w.scheduler;
-            makecontext(
-                &one.context,
-                [] {
-                    thread* const me = world::now->running;
-                    me->body();
-                    me->done = true;
-                },
-                0);
-        }
         while (all.error.empty()) {
             std::vector<unsigned> choices;
             bool done = true;
