@@ -35,8 +35,9 @@ struct SiteEvent {
 // Called where the program has closed the file.
 inline void (*on_lost)() = nullptr;
 
-inline void write_message(char letter, std::string_view name, const std::int64_t* number) {
-    AtraceMessage message(letter, static_cast<std::uint32_t>(getpid()), &name, letter == 'E' ? 0 : 1, number);
+inline void write_message(char letter, const std::string_view* parts, unsigned count,
+                          const std::int64_t* number) {
+    AtraceMessage message(letter, static_cast<std::uint32_t>(getpid()), parts, count, number);
     if (!write(is_file ? message.line() : message.text()) && on_lost != nullptr) on_lost();
 }
 
@@ -89,26 +90,24 @@ inline void write_event(const ProbeEvent* shared, const ProbeRecord* record) {
     switch (event.kind) {
         case Kind::kSpan:
             ++begun;
-            return write_message('B', all, nullptr);
+            return write_message('B', &all, 1, nullptr);
         case Kind::kAsyncBegin:
-            return write_message('S', all, &id);
+            return write_message('S', &all, 1, &id);
         case Kind::kAsyncEnd:
-            return write_message('F', all, &id);
+            return write_message('F', &all, 1, &id);
         case Kind::kCounter: {
             // (In a text `|` becomes `/`: the value is a part of its own.)
             const std::string_view parts[] = {part(all, 0, value_at - 1), part(all, value_at)};
-            AtraceMessage message('C', static_cast<std::uint32_t>(getpid()), parts, 2, nullptr);
-            if (!write(is_file ? message.line() : message.text()) && on_lost != nullptr) on_lost();
-            return;
+            return write_message('C', parts, 2, nullptr);
         }
         default:
-            return write_message('I', all, nullptr);
+            return write_message('I', &all, 1, nullptr);
     }
 }
 inline void write_end(const ProbeEvent*, const ProbeRecord*) {
     if (begun == 0) return;
     --begun;
-    write_message('E', {}, nullptr);
+    write_message('E', nullptr, 0, nullptr);
 }
 
 class TraceMarker {
