@@ -6,8 +6,9 @@ use std::convert::Infallible;
 use silverpoint_killtest::counts::{Counts, text_of};
 use silverpoint_killtest::facade::{Facade, Turn};
 use silverpoint_trace::{Event, Site, What};
+use silverpoint_wire::leaf::{Container, Leaf, Pieces};
 use silverpoint_wire::level::Kind;
-use silverpoint_wire::value::{Sequence, Text, Visitor, walk};
+use silverpoint_wire::value::walk;
 
 /// Thread and sequence number of a call.
 pub type Call = (u32, u64);
@@ -222,48 +223,24 @@ impl Arguments {
     }
 }
 
-macro_rules! others {
-    ($($name:ident($($type:ty),*)),*) => { $(fn $name(&mut self, $(_: $type),*) -> Result<(), Infallible> { Ok(()) })* };
-}
-
-impl Visitor for Arguments {
+impl Pieces for Arguments {
     type Error = Infallible;
 
-    fn u64(&mut self, value: u64) -> Result<(), Infallible> {
-        self.numbers.push(value);
+    fn leaf(&mut self, leaf: Leaf<'_>) -> Result<(), Infallible> {
+        match leaf {
+            Leaf::U64(value) => self.numbers.push(value),
+            Leaf::I64(value) => self.numbers.push(value.cast_unsigned()),
+            Leaf::Text(text, _) => self.texts.push(text.chars().collect()),
+            _ => {}
+        }
         Ok(())
     }
 
-    fn i64(&mut self, value: i64) -> Result<(), Infallible> {
-        self.numbers.push(value.cast_unsigned());
+    fn begin(&mut self, _: Container<'_>) -> Result<(), Infallible> {
         Ok(())
     }
 
-    fn text(&mut self, text: Text<'_>, _: u32) -> Result<(), Infallible> {
-        self.texts.push(text.chars().collect());
+    fn end(&mut self) -> Result<(), Infallible> {
         Ok(())
     }
-
-    others!(
-        null(),
-        bool(bool),
-        i128(i128),
-        u128(u128),
-        f32(f32),
-        f64(f64),
-        char(char),
-        pointer(u64),
-        bytes(&[u8], u32),
-        uuid([u8; 16]),
-        time(i64),
-        duration(i64),
-        any(&[u8]),
-        none(),
-        begin_sequence(Sequence, u32, u32),
-        begin_map(u32),
-        begin_record(&str, usize),
-        field(&str),
-        end(),
-        enumeration(&str, Option<&str>, i64)
-    );
 }

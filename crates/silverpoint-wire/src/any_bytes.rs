@@ -5,9 +5,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::layout::signature::ZERO_SIZED_MAX;
+use crate::leaf::{Container, Leaf, Pieces};
 use crate::signature::{self, Type};
 use crate::site::SiteDescription;
-use crate::value::{Sequence, Text, Visitor, WalkError, skip, walk};
+use crate::value::{WalkError, skip, walk};
 
 /// Counts what is given out.
 #[derive(Default)]
@@ -16,45 +17,27 @@ struct Counter {
     open: usize,
 }
 
-macro_rules! count {
-    ($($name:ident($($type:ty),*)),*) => {
-        impl Visitor for Counter {
-            type Error = std::convert::Infallible;
-            $(fn $name(&mut self, $(_: $type),*) -> Result<(), Self::Error> { self.visits += 1; Ok(()) })*
-            fn begin_sequence(&mut self, _: Sequence, _: u32, _: u32) -> Result<(), Self::Error> { self.begin() }
-            fn begin_map(&mut self, _: u32) -> Result<(), Self::Error> { self.begin() }
-            fn begin_record(&mut self, _: &str, _: usize) -> Result<(), Self::Error> { self.begin() }
-            fn end(&mut self) -> Result<(), Self::Error> { self.open -= 1; Ok(()) }
-        }
-    };
-}
+impl Pieces for Counter {
+    type Error = std::convert::Infallible;
 
-count!(
-    null(),
-    bool(bool),
-    i64(i64),
-    u64(u64),
-    i128(i128),
-    u128(u128),
-    f32(f32),
-    f64(f64),
-    char(char),
-    pointer(u64),
-    text(Text<'_>, u32),
-    bytes(&[u8], u32),
-    uuid([u8; 16]),
-    time(i64),
-    duration(i64),
-    any(&[u8]),
-    none(),
-    field(&str),
-    enumeration(&str, Option<&str>, i64)
-);
+    fn leaf(&mut self, _: Leaf<'_>) -> Result<(), Self::Error> {
+        self.visits += 1;
+        Ok(())
+    }
 
-impl Counter {
-    fn begin(&mut self) -> Result<(), std::convert::Infallible> {
+    fn begin(&mut self, _: Container<'_>) -> Result<(), Self::Error> {
         self.visits += 1;
         self.open += 1;
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Self::Error> {
+        self.open -= 1;
+        Ok(())
+    }
+
+    fn field(&mut self, _: &str) -> Result<(), Self::Error> {
+        self.visits += 1;
         Ok(())
     }
 }

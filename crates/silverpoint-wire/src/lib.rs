@@ -4,6 +4,7 @@
 //!  layout      every number of spec/wire.md and spec/file.md
 //!  level       levels and kinds of sites          site        descriptions of sites
 //!  signature   types of values                    value       the visitor, and what drives it from packed bytes
+//!  leaf        values in pieces: leaf or container
 //!  record      records in a payload               slice       a ring's header and image
 //!  block       blocks of trace files              scan        blocks found again behind damage
 //!  compact     raw payloads made small            clock       ticks to wall time
@@ -29,6 +30,7 @@ pub mod compression;
 pub mod directive;
 pub mod function;
 pub mod layout;
+pub mod leaf;
 pub mod level;
 pub mod marker;
 pub mod percent;

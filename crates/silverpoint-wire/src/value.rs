@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::bytes::array;
 use crate::layout::signature::{CUT, ZERO_SIZED_MAX};
+use crate::leaf::{Container, Leaf, Pieces};
 use crate::signature::Type;
 
 /// What a sequence was.
@@ -491,37 +492,21 @@ impl<V: Visitor> Walker<'_, V> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Nobody;
 
-macro_rules! ignore {
-    ($($name:ident($($type:ty),*)),*) => {
-        impl Visitor for Nobody {
-            type Error = std::convert::Infallible;
-            $(fn $name(&mut self, $(_: $type),*) -> Result<(), Self::Error> { Ok(()) })*
-        }
-    };
-}
+impl Pieces for Nobody {
+    type Error = std::convert::Infallible;
 
-ignore!(
-    null(),
-    bool(bool),
-    i64(i64),
-    u64(u64),
-    i128(i128),
-    u128(u128),
-    f32(f32),
-    f64(f64),
-    char(char),
-    pointer(u64),
-    text(Text<'_>, u32),
-    bytes(&[u8], u32),
-    uuid([u8; 16]),
-    time(i64),
-    duration(i64),
-    any(&[u8]),
-    none(),
-    begin_sequence(Sequence, u32, u32),
-    begin_map(u32),
-    begin_record(&str, usize),
-    field(&str),
-    end(),
-    enumeration(&str, Option<&str>, i64)
-);
+    #[inline]
+    fn leaf(&mut self, _: Leaf<'_>) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
+    #[inline]
+    fn begin(&mut self, _: Container<'_>) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
+    #[inline]
+    fn end(&mut self) -> Result<(), Self::Error> {
+        Ok(())
+    }
+}

@@ -10,8 +10,9 @@ use silverpoint_wire::clock::Segment;
 use silverpoint_wire::layout::block::LATE;
 use silverpoint_wire::layout::record::{CONTEXT, SPAN_END};
 use silverpoint_wire::layout::site_entry::FIRST_ID;
+use silverpoint_wire::leaf::{Container, Leaf, Pieces};
 use silverpoint_wire::level::Kind;
-use silverpoint_wire::value::{Sequence, Text, Visitor, walk};
+use silverpoint_wire::value::walk;
 
 use super::{Count, Counter, Rates, Statistics, Troubles};
 use crate::filter::Filter;
@@ -359,41 +360,28 @@ fn number_of(site: &Site, args: &[u8]) -> Option<f64> {
 /// Keeps the last number it sees.
 struct Number(Option<f64>);
 
-macro_rules! visit {
-    ($($name:ident($value:ident: $ty:ty) => $number:expr),* ; $($ignored:ident($($other:ty),*)),*) => {
-        impl Visitor for Number {
-            type Error = Infallible;
-            $(fn $name(&mut self, $value: $ty) -> Result<(), Infallible> {
-                self.0 = Some($number);
-                Ok(())
-            })*
-            $(fn $ignored(&mut self, $(_: $other),*) -> Result<(), Infallible> { Ok(()) })*
-        }
-    };
-}
+impl Pieces for Number {
+    type Error = Infallible;
 
-visit!(
-    bool(value: bool) => f64::from(u8::from(value)),
-    i64(value: i64) => value as f64,
-    u64(value: u64) => value as f64,
-    i128(value: i128) => value as f64,
-    u128(value: u128) => value as f64,
-    f32(value: f32) => f64::from(value),
-    f64(value: f64) => value,
-    duration(value: i64) => value as f64;
-    null(),
-    char(char),
-    pointer(u64),
-    text(Text<'_>, u32),
-    bytes(&[u8], u32),
-    uuid([u8; 16]),
-    time(i64),
-    any(&[u8]),
-    none(),
-    begin_sequence(Sequence, u32, u32),
-    begin_map(u32),
-    begin_record(&str, usize),
-    field(&str),
-    end(),
-    enumeration(&str, Option<&str>, i64)
-);
+    fn leaf(&mut self, leaf: Leaf<'_>) -> Result<(), Infallible> {
+        self.0 = match leaf {
+            Leaf::Bool(value) => Some(f64::from(u8::from(value))),
+            Leaf::I64(value) | Leaf::Duration(value) => Some(value as f64),
+            Leaf::U64(value) => Some(value as f64),
+            Leaf::I128(value) => Some(value as f64),
+            Leaf::U128(value) => Some(value as f64),
+            Leaf::F32(value) => Some(f64::from(value)),
+            Leaf::F64(value) => Some(value),
+            _ => return Ok(()),
+        };
+        Ok(())
+    }
+
+    fn begin(&mut self, _: Container<'_>) -> Result<(), Infallible> {
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+}

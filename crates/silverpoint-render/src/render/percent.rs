@@ -6,10 +6,11 @@ use std::convert::Infallible;
 
 use silverpoint_trace::{Site, escape};
 use silverpoint_wire::bytes::floor_char_boundary;
+use silverpoint_wire::leaf::{Container, Leaf, Pieces};
 use silverpoint_wire::percent::{Amount, Conversion, Piece};
 use silverpoint_wire::signature::Type;
 use silverpoint_wire::template::NUMBER_MAX;
-use silverpoint_wire::value::{DecodeError, Sequence, Text, Visitor, walk};
+use silverpoint_wire::value::{DecodeError, walk};
 
 use super::value::{Quoting, TextVisitor};
 use super::{Renderer, damaged};
@@ -277,54 +278,36 @@ struct Taken {
     is_qdebug: bool,
 }
 
-macro_rules! visit {
-    ($($name:ident($value:ident: $ty:ty) => $scalar:expr),* ; $($ignored:ident($($other:ty),*)),*) => {
-        impl Visitor for Taken {
-            type Error = Infallible;
-            $(fn $name(&mut self, $value: $ty) -> Result<(), Infallible> {
-                self.scalar = $scalar;
-                Ok(())
-            })*
-            $(fn $ignored(&mut self, $(_: $other),*) -> Result<(), Infallible> {
-                self.scalar = Scalar::Other;
-                Ok(())
-            })*
-            fn enumeration(&mut self, _: &str, _: Option<&str>, value: i64) -> Result<(), Infallible> {
-                self.scalar = Scalar::Integer(i128::from(value));
-                Ok(())
-            }
-            fn meta(&mut self, key: &str, text: &str) -> Result<(), Infallible> {
-                self.is_qdebug |= key == "notation" && text == "qdebug";
-                Ok(())
-            }
-            fn text(&mut self, text: Text<'_>, missing: u32) -> Result<(), Infallible> {
-                self.scalar = Scalar::Text(text.chars().collect(), missing);
-                Ok(())
-            }
-        }
-    };
-}
+impl Pieces for Taken {
+    type Error = Infallible;
 
-visit!(
-    bool(value: bool) => Scalar::Integer(i128::from(value)),
-    i64(value: i64) => Scalar::Integer(i128::from(value)),
-    u64(value: u64) => Scalar::Integer(i128::from(value)),
-    f32(value: f32) => Scalar::Float(f64::from(value)),
-    f64(value: f64) => Scalar::Float(value),
-    char(value: char) => Scalar::Text(value.to_string(), 0),
-    pointer(value: u64) => Scalar::Pointer(value);
-    null(),
-    i128(i128),
-    u128(u128),
-    bytes(&[u8], u32),
-    uuid([u8; 16]),
-    time(i64),
-    duration(i64),
-    any(&[u8]),
-    none(),
-    begin_sequence(Sequence, u32, u32),
-    begin_map(u32),
-    begin_record(&str, usize),
-    field(&str),
-    end()
-);
+    fn leaf(&mut self, leaf: Leaf<'_>) -> Result<(), Infallible> {
+        self.scalar = match leaf {
+            Leaf::Bool(value) => Scalar::Integer(i128::from(value)),
+            Leaf::I64(value) | Leaf::Enumeration { value, .. } => Scalar::Integer(i128::from(value)),
+            Leaf::U64(value) => Scalar::Integer(i128::from(value)),
+            Leaf::F32(value) => Scalar::Float(f64::from(value)),
+            Leaf::F64(value) => Scalar::Float(value),
+            Leaf::Char(value) => Scalar::Text(value.to_string(), 0),
+            Leaf::Pointer(value) => Scalar::Pointer(value),
+            Leaf::Text(text, missing) => Scalar::Text(text.chars().collect(), missing),
+            _ => Scalar::Other,
+        };
+        Ok(())
+    }
+
+    fn begin(&mut self, _: Container<'_>) -> Result<(), Infallible> {
+        self.scalar = Scalar::Other;
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Infallible> {
+        self.scalar = Scalar::Other;
+        Ok(())
+    }
+
+    fn meta(&mut self, key: &str, text: &str) -> Result<(), Infallible> {
+        self.is_qdebug |= key == "notation" && text == "qdebug";
+        Ok(())
+    }
+}
