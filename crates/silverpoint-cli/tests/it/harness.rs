@@ -1,13 +1,15 @@
 //! A folder of sessions and files, and the program started in it.
 
 use std::ffi::OsStr;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 use silverpoint_shm::observer::{ObservedSession, list};
 use silverpoint_shm::root::Root;
@@ -24,6 +26,7 @@ pub struct Scratch {
 impl Scratch {
     pub fn new() -> Scratch {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
+        handle_ignored_signals();
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("silverpoint-cli-{}-{number}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
@@ -237,24 +240,32 @@ impl Running {
 
     /// Reads one line of its standard output.
     pub fn line(&mut self) -> String {
-        let out = self.child().stdout.as_mut().unwrap();
         let mut line = Vec::new();
-        let mut byte = [0];
-        while std::io::Read::read(out, &mut byte).unwrap() == 1 && byte[0] != b'\n' {
-            line.push(byte[0]);
+        while let Some(byte) = self.byte(&line)
+            && byte != b'\n'
+        {
+            line.push(byte);
         }
         String::from_utf8(line).unwrap()
     }
 
     /// Reads its standard output until a text has come.
     pub fn read_until(&mut self, text: &str) {
-        let mut seen = String::new();
-        while !seen.contains(text) {
-            let out = self.child().stdout.as_mut().unwrap();
-            let mut byte = [0];
-            assert_eq!(std::io::Read::read(out, &mut byte).unwrap(), 1, "it ended without {text:?}: {seen}");
-            seen.push(char::from(byte[0]));
+        let mut seen = Vec::new();
+        while !seen.ends_with(text.as_bytes()) {
+            let byte = self.byte(&seen);
+            seen.push(byte.unwrap_or_else(|| panic!("it ended without {text:?}: {}", seen.escape_ascii())));
         }
+    }
+
+    /// The next byte of its standard output, after those that are `seen`; none at its end.
+    fn byte(&mut self, seen: &[u8]) -> Option<u8> {
+        let out = self.child().stdout.as_mut().unwrap();
+        let patience = Timespec::try_from(PATIENCE).unwrap();
+        let ready = poll(&mut [PollFd::new(out, PollFlags::IN)], Some(&patience)).unwrap();
+        assert_ne!(ready, 0, "it says nothing more after {:?}", seen.escape_ascii().to_string());
+        let mut byte = [0];
+        (out.read(&mut byte).unwrap() == 1).then_some(byte[0])
     }
 
     /// Whether it goes on.
@@ -290,6 +301,22 @@ impl Drop for Running {
             let _ = child.wait();
         }
     }
+}
+
+/// Gives signals that this process ignores a handler that does nothing: a program that a test starts would ignore them, too.
+/// (A shell starts what it puts in the background, and `nohup` its command, with such signals.)
+fn handle_ignored_signals() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+        let mask = u64::from_str_radix(mask.trim(), 16).unwrap();
+        for signal in [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM].map(Signal::as_raw) {
+            if mask >> (signal - 1) & 1 == 1 {
+                signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false))).unwrap();
+            }
+        }
+    });
 }
 
 pub fn send(pid: u32, signal: Signal) {
