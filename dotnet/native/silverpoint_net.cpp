@@ -19,7 +19,7 @@ static_assert(offsetof(Lane, ready) == 0 && offsetof(Lane, cur) == 8 && offsetof
 namespace {
 
 // Grows when a function or a layout changes: both files must be of one version.
-constexpr int kInterface = 5;
+constexpr int kInterface = 6;
 constexpr std::uint16_t kDotnet = 4;
 
 // A site and what it is known by. It stays as long as the process: code that is loaded again, and another
@@ -98,9 +98,10 @@ std::uint64_t record_for_probe(std::uint64_t head, const Site& site, const char*
 #define SPN_EXPORT extern "C" [[gnu::visibility("default")]]
 
 SPN_EXPORT int spn_interface();
-SPN_EXPORT std::uint64_t spn_counter();
-SPN_EXPORT void* spn_counter_address();
+SPN_EXPORT Lane* spn_begin(std::uint64_t head);
+SPN_EXPORT void* spn_begin_address();
 SPN_EXPORT Lane* spn_lane();
+SPN_EXPORT void* spn_lane_address();
 SPN_EXPORT Site* spn_site(int level, int line, const char* texts, std::size_t file_size,
                           std::size_t function_size, std::size_t category_size, std::size_t content_size);
 SPN_EXPORT int spn_claim(Site* site, const char* content, std::size_t size);
@@ -119,16 +120,34 @@ SPN_EXPORT void spn_context(const char* pairs, std::size_t size, int cut);
 
 SPN_EXPORT int spn_interface() { return kInterface; }
 
-// The time stamp counter. Managed code calls it by its address, without leaving managed mode: it blocks
-// nowhere and takes no argument.
-SPN_EXPORT std::uint64_t spn_counter() { return counter(); }
-SPN_EXPORT void* spn_counter_address() { return reinterpret_cast<void*>(&spn_counter); }
-
-// The calling thread's lane; null when there is no session.
-SPN_EXPORT Lane* spn_lane() {
-    silverpoint::prepare_thread();
-    return tls_lane == &empty_lane ? nullptr : tls_lane;
+// Begins a record in the calling thread's ring: head, time and tail are there, and the lane is busy. The
+// caller puts the arguments between them and commits. Null: the lane is busy already, or the record does not
+// fit before the limit. Managed code calls it by its address, without leaving managed mode: it blocks
+// nowhere, and its argument and result are words. One call for the thread's lane, the room and the clock
+// costs less than a look at managed memory of the thread and a call for the clock.
+SPN_EXPORT Lane* spn_begin(std::uint64_t head) {
+    const std::size_t size = head & 0xFFFFFF;
+    Lane* const lane = tls_lane;
+    if (!is_ready(lane)) [[unlikely]]
+        return nullptr;
+    make_busy(lane);
+    char* const at = lane->cur;
+    if (!fits(lane, at, size)) [[unlikely]] {
+        make_ready(lane);
+        return nullptr;
+    }
+    const std::uint64_t ticks = counter();
+    take_ahead(lane, at, size);
+    // The tail first: the arguments may lie over it.
+    put_bytes(at + size - 8, std::uint64_t{0});
+    put_bytes(put_bytes(at, head), ticks);
+    return lane;
 }
+SPN_EXPORT void* spn_begin_address() { return reinterpret_cast<void*>(&spn_begin); }
+
+// The calling thread's lane; null before its first record. Called as spn_begin is.
+SPN_EXPORT Lane* spn_lane() { return tls_lane == &empty_lane ? nullptr : tls_lane; }
+SPN_EXPORT void* spn_lane_address() { return reinterpret_cast<void*>(&spn_lane); }
 
 // The site of a place and content, which is never freed; null: no memory. Texts are UTF-8, one behind the
 // other.

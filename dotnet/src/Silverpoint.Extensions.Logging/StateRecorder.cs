@@ -35,13 +35,8 @@ namespace Silverpoint.Extensions.Logging
                 int key = Offset(type, "_formatter", null);
                 Type[] types = type.GetGenericArguments();
                 var offsets = new int[types.Length];
-                Type fields = typeof(NoStateFields);
-                for (int i = types.Length - 1; i >= 0; --i)
-                {
-                    offsets[i] = Offset(type, "_value" + i.ToString(CultureInfo.InvariantCulture), types[i]);
-                    fields = typeof(StateFields<,>).MakeGenericType(types[i] == typeof(string) ? typeof(TextValue) : typeof(FieldValue<>).MakeGenericType(types[i]), fields);
-                }
-                return (StateRecorder)Activator.CreateInstance(typeof(StateRecorder<>).MakeGenericType(fields), BindingFlags.Instance | BindingFlags.NonPublic, null, new object[] { key, offsets }, null);
+                for (int i = 0; i < types.Length; ++i) offsets[i] = Offset(type, "_value" + i.ToString(CultureInfo.InvariantCulture), types[i]);
+                return (StateRecorder)Activator.CreateInstance(typeof(StateRecorder<>).MakeGenericType(PlacedRecorder.FieldsOf(types)), BindingFlags.Instance | BindingFlags.NonPublic, null, new object[] { key, offsets }, null);
             }
             catch (Exception)
             {
@@ -51,7 +46,7 @@ namespace Silverpoint.Extensions.Logging
         }
 
         // Where states have this field: code that is made here has access to it. Without a type it is one of any class.
-        private static int Offset(Type state, string name, Type type)
+        internal static int Offset(Type state, string name, Type type)
         {
             FieldInfo field = state.GetField(name, BindingFlags.Instance | BindingFlags.NonPublic | BindingFlags.Public);
             if (field == null || (type == null ? field.FieldType.IsValueType : field.FieldType != type)) throw new MissingFieldException(state.FullName, name);
@@ -70,7 +65,7 @@ namespace Silverpoint.Extensions.Logging
         }
     }
 
-    internal sealed unsafe class StateRecorder<TFields> : StateRecorder where TFields : struct, IStateFields
+    internal sealed unsafe class StateRecorder<TFields> : StateRecorder where TFields : struct, IPlacedFields
     {
         // There is one type of states with these fields. (Not read-only: each call would copy it.)
         private static TFields fields;

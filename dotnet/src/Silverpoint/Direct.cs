@@ -1,6 +1,7 @@
 #pragma warning disable CS8500 // Addresses of T are taken only where T has been compared with a type without references.
 using System;
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 
 namespace Silverpoint
 {
@@ -12,6 +13,8 @@ namespace Silverpoint
     {
         // Longer texts are packed elsewhere: they may have to be cut.
         private const int LongText = 2048;
+        // The size of a value that is not packed here. Sums with the sizes of all others of a record are negative, too.
+        internal const int Elsewhere = -(1 << 24);
         internal const string Null = "(null)";
 
         // How many bytes each value has in a record; 0: it depends on the value, or is not known here.
@@ -30,16 +33,16 @@ namespace Silverpoint
         internal static int Size<T>(T value)
         {
             if (FixedSize<T>() != 0) return FixedSize<T>();
-            if (typeof(T) == typeof(DateTime)) return Times.IsDirect(*(DateTime*)&value) ? Times.Size : -1;
-            if (typeof(T) == typeof(DateTimeOffset)) return Times.IsShort((*(DateTimeOffset*)&value).UtcDateTime) ? Times.Size : -1;
-            if (typeof(T) == typeof(TimeSpan)) return Times.IsShort(*(TimeSpan*)&value) ? Times.Size : -1;
+            if (typeof(T) == typeof(DateTime)) return Times.IsDirect(*(DateTime*)&value) ? Times.Size : Elsewhere;
+            if (typeof(T) == typeof(DateTimeOffset)) return Times.IsShort((*(DateTimeOffset*)&value).UtcDateTime) ? Times.Size : Elsewhere;
+            if (typeof(T) == typeof(TimeSpan)) return Times.IsShort(*(TimeSpan*)&value) ? Times.Size : Elsewhere;
             // (Not `value is string`: code that is not optimised yet would box numbers.)
             if (typeof(T) == typeof(string)) return TextSize((string)(object)value);
             return OtherSize<T>();
         }
 
         [MethodImpl(MethodImplOptions.NoInlining)]
-        private static int OtherSize<T>() => Codec<T>.Raw == 0 ? -1 : Codec<T>.Raw;
+        private static int OtherSize<T>() => Codec<T>.Raw == 0 ? Elsewhere : Codec<T>.Raw;
 
         // Packs a value that has a size, and gives the place behind it.
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -90,7 +93,7 @@ namespace Silverpoint
         internal static int TextSize(string text)
         {
             int length = (text ?? Null).Length;
-            return length <= LongText ? 4 + 2 * length : -1;
+            return length <= LongText ? 4 + 2 * length : Elsewhere;
         }
 
         internal static byte* PutText(byte* at, string text)
@@ -98,8 +101,26 @@ namespace Silverpoint
             int length = text.Length;
             *(int*)at = length;
             at += 4;
-            fixed (char* from = text) Buffer.MemoryCopy(from, at, 2 * length, 2 * length);
+            fixed (char* from = text) Copy(at, (byte*)from, 2 * length);
             return at + 2 * length;
         }
+
+        // A few letters are copied here: Buffer.MemoryCopy calls two functions first.
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        private static void Copy(byte* to, byte* from, int size)
+        {
+            if (size < 16 || size > 128)
+            {
+                Buffer.MemoryCopy(from, to, size, size);
+                return;
+            }
+            int last = size - sizeof(Block);
+            for (int i = 0; i < last; i += sizeof(Block)) *(Block*)(to + i) = *(Block*)(from + i);
+            // Lies over the one before it.
+            *(Block*)(to + last) = *(Block*)(from + last);
+        }
+
+        [StructLayout(LayoutKind.Sequential, Size = 16)]
+        private struct Block { }
     }
 }

@@ -29,16 +29,19 @@ namespace Silverpoint
     internal static unsafe class Native
     {
         private const string Library = "silverpoint_net";
-        private const int Interface = 5;
+        private const int Interface = 6;
         // Causes of losses (spec/wire.md, section 6).
         internal const int TooLarge = 5, NoSite = 6;
 
         // Whether the library is there and of this version. If it is not, nothing is recorded.
         internal static readonly bool IsThere;
 
-        // Reads the time stamp counter. It has the managed calling convention: the function takes nothing, blocks
-        // nowhere and returns a word. So no transition is needed, which would cost as much as the record.
-        internal static readonly delegate*<ulong> Counter;
+        // Begins a record, whose first word is given, and makes the thread's lane busy. Null: there is no room, or the lane is busy. Both
+        // have the managed calling convention: the functions take and return a word, and block nowhere. So no transition is needed, which
+        // would cost as much as the record.
+        internal static readonly delegate*<ulong, Lane*> Begin;
+        // The thread's lane; null before its first record.
+        internal static readonly delegate*<Lane*> OwnLane;
 
         // What a tracepoint points to where the library is missing: a site that is off.
         internal static readonly NativeSite* Off = MakeOff();
@@ -50,7 +53,8 @@ namespace Silverpoint
                 int found = spn_interface();
                 if (found == Interface)
                 {
-                    Counter = (delegate*<ulong>)spn_counter_address();
+                    Begin = (delegate*<ulong, Lane*>)spn_begin_address();
+                    OwnLane = (delegate*<Lane*>)spn_lane_address();
                     IsThere = true;
                     return;
                 }
@@ -125,12 +129,12 @@ namespace Silverpoint
         internal static bool Wants(NativeSite* site, byte state) => spn_wants(site, state) != 0;
 
         [DllImport(Library)] private static extern int spn_interface();
-        [DllImport(Library)] private static extern IntPtr spn_counter_address();
+        [DllImport(Library)] private static extern IntPtr spn_begin_address();
+        [DllImport(Library)] private static extern IntPtr spn_lane_address();
         [DllImport(Library)] private static extern NativeSite* spn_site(int level, int line, byte* texts, UIntPtr fileSize, UIntPtr functionSize, UIntPtr categorySize, UIntPtr contentSize);
         [DllImport(Library)] private static extern int spn_claim(NativeSite* site, byte* content, UIntPtr size);
         [DllImport(Library)] internal static extern UIntPtr spn_sites();
         [DllImport(Library)] private static extern ulong spn_complete(NativeSite* site, int kind, byte* names, UIntPtr namesSize, byte* text, UIntPtr textSize, byte* signature, UIntPtr signatureSize, uint size);
-        [DllImport(Library)] internal static extern Lane* spn_lane();
         [DllImport(Library)] private static extern int spn_wants(NativeSite* site, int state);
         [DllImport(Library)] internal static extern ulong spn_record(NativeSite* site, ulong head, byte* bytes, UIntPtr size, int cut);
         [DllImport(Library)] internal static extern void spn_lose(int cause);

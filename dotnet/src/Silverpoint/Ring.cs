@@ -8,11 +8,12 @@ namespace Silverpoint
     // memory that other processes share.
     internal static unsafe class Ring
     {
-        // The value of Lane.Ready while no record is made; else a place in the stack of the code that makes one.
+        // The value of Lane.Ready while no record is made.
         private const uint Ready = 1;
 
-        // The calling thread's; null before its first record.
-        [ThreadStatic] private static Lane* lane;
+        // Only Mono ends threads at any place (Thread.Abort).
+        private static readonly bool aborts = Type.GetType("Mono.Runtime") != null;
+
         // The context of the flow that the thread runs, and the one that the native library knows of this thread.
         [ThreadStatic] private static Context wanted;
         [ThreadStatic] private static Context stated;
@@ -33,6 +34,7 @@ namespace Silverpoint
         internal static void Enter(Context context)
         {
             wanted = context;
+            Lane* lane = Native.IsThere ? Native.OwnLane() : null;
             if (lane != null) Volatile.Write(ref *(ulong*)&lane->Limit, 0);
         }
 
@@ -46,16 +48,11 @@ namespace Silverpoint
             stated = context;
         }
 
-        private static void Begin()
-        {
-            lane = Native.spn_lane();
-            State();
-        }
-
         // For tests: the place of the thread's next record; null before the first.
-        internal static byte* Position => lane == null ? null : lane->Cursor;
+        internal static byte* Position => Native.OwnLane() == null ? null : Native.OwnLane()->Cursor;
 
         // Records the arguments if the site is on. Gives the ticks of the record; 0: there is none.
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
         internal static ulong Write<TArguments>(Tracepoint point, ref TArguments arguments) where TArguments : struct, IArguments
         {
             NativeSite* site = point.Site;
@@ -77,31 +74,37 @@ namespace Silverpoint
         }
 
         // 0 when the lane is busy, or the record does not fit before the limit.
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
         private static ulong Put<TArguments>(ulong head, int size, ref TArguments arguments) where TArguments : struct, IArguments
         {
-            Lane* own = lane;
-            if (own == null || own->Ready != Ready) return 0;
+            head |= (uint)((16 + size + 7) & ~7);
+            return aborts ? PutWhole(head, ref arguments) : PutNow(head, ref arguments);
+        }
+
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        private static ulong PutNow<TArguments>(ulong head, ref TArguments arguments) where TArguments : struct, IArguments
+        {
+            Lane* lane = Native.Begin(head);
+            if (lane == null) return 0;
+            byte* at = lane->Cursor;
+            ulong ticks = *(ulong*)(at + 8);
+            arguments.Put(at + 16);
+            at += (uint)head & 0xFFFFFF;
+            lane->Cursor = at;
+            Volatile.Write(ref *lane->Committed, (ulong)at + lane->Delta);
+            lane->Ready = Ready;
+            return ticks;
+        }
+
+        // In a finally block Thread.Abort cannot leave the lane busy.
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private static ulong PutWhole<TArguments>(ulong head, ref TArguments arguments) where TArguments : struct, IArguments
+        {
             ulong ticks = 0;
-            // In a finally block Thread.Abort cannot leave the lane busy.
             try { }
             finally
             {
-                own->Ready = (uint)(ulong)&ticks & ~7u;
-                byte* at = own->Cursor;
-                int whole = (16 + size + 7) & ~7;
-                // Another thread may make the limit null at any time: it is read once.
-                if ((ulong)at + (uint)whole <= (ulong)own->Limit)
-                {
-                    ticks = Native.Counter();
-                    // The tail first: the arguments may lie over it.
-                    *(ulong*)(at + whole - 8) = 0;
-                    *(ulong*)at = head | (uint)whole;
-                    *(ulong*)(at + 8) = ticks;
-                    arguments.Put(at + 16);
-                    own->Cursor = at + whole;
-                    Volatile.Write(ref *own->Committed, (ulong)(at + whole) + own->Delta);
-                }
-                own->Ready = Ready;
+                ticks = PutNow(head, ref arguments);
             }
             return ticks;
         }
@@ -115,7 +118,6 @@ namespace Silverpoint
             ulong head = Volatile.Read(ref site->Head);
             if (head == 0) head = point.Complete();
             if (head == 0) return 0;
-            if (lane == null) Begin();
             Writer writer = Writer.Take(arguments.Count);
             try
             {
@@ -135,11 +137,10 @@ namespace Silverpoint
             // Another thread may set it to 0 at any time: it is read once.
             ulong head = Volatile.Read(ref site->Head);
             byte state = *site->State;
-            if (state == 1 && (long)head > 0 && lane != null) return Write(site, head, writer);
+            if (state == 1 && (long)head > 0) return Write(site, head, writer);
             if (state == 0 || (state != 1 && !Native.Wants(site, state))) return 0;
             if (head == 0) head = point.Complete();
             if (head == 0) return 0;
-            if (lane == null) Begin();
             return Write(site, head, writer);
         }
 

@@ -45,7 +45,7 @@ static class LimitsTests
 
     public static void LocalTimesAreMadeOutsideOfTheRing()
     {
-        Check.Same("-1 9 9\n", Recorded.Program("LocalTimes").Output, "sizes on the hot path of a local time, of one in UTC, and of one of no kind");
+        Check.Same(Direct.Elsewhere + " 9 9\n", Recorded.Program("LocalTimes").Output, "sizes on the hot path of a local time, of one in UTC, and of one of no kind");
     }
 
     public static void TypesWithLongSignaturesAreRecorded()

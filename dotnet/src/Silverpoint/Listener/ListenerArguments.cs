@@ -18,7 +18,7 @@ namespace Silverpoint
         public int Size()
         {
             int size = Direct.TextSize(Text);
-            return size < 0 || Indent > MostIndent ? -1 : size + 2 * Indent;
+            return size < 0 || Indent > MostIndent ? Direct.Elsewhere : size + 2 * Indent;
         }
 
         public byte* Put(byte* at)
@@ -47,7 +47,7 @@ namespace Silverpoint
         internal int Id;
 
         public int Count => Arguments.Length;
-        public int Size() => -1;
+        public int Size() => Direct.Elsewhere;
         public byte* Put(byte* at) => at;
         public void Pack(Writer writer) => Site.Pack(writer, Arguments, Id);
     }
@@ -75,7 +75,7 @@ namespace Silverpoint
                                  (Stack != null ? " stack" : "");
 
         public int Count => 3;
-        public int Size() => -1;
+        public int Size() => Direct.Elsewhere;
         public byte* Put(byte* at) => at;
 
         public void Pack(Writer writer)

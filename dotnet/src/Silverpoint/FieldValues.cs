@@ -1,9 +1,9 @@
 #pragma warning disable CS8500 // Fields are read where the runtime has put them.
 using System;
 
-namespace Silverpoint.Extensions.Logging
+namespace Silverpoint
 {
-    // How one field of a state is recorded and printed. `at` is the address of its value.
+    // How a value at an address is recorded and printed.
     internal unsafe interface IFieldValue
     {
         string Signature { get; }
