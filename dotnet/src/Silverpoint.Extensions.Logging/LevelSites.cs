@@ -20,6 +20,9 @@ namespace Silverpoint.Extensions.Logging
         // Sites of messages that are defined, by what their states share.
         private readonly DefinedSite[] defined = new DefinedSite[Buckets];
         private int definedCount;
+        // The same for messages of LogInformation and its like.
+        private readonly FormattedMessage[] formatted = new FormattedMessage[Buckets];
+        private int formattedCount;
         // A chain of the first of them that have a tracepoint and no formats, found faster. Most categories have few messages of a level.
         // Null: there is none.
         internal DefinedSite Near;
@@ -53,6 +56,26 @@ namespace Silverpoint.Extensions.Logging
             for (DefinedSite one = Volatile.Read(ref defined[RuntimeHelpers.GetHashCode(key) & (Buckets - 1)]); one != null; one = one.Next)
                 if (one.Key == key && one.Parts == parts) return one;
             return null;
+        }
+
+        // Null: it is not known yet.
+        internal FormattedMessage FindFormatted(object key, MessageParts parts)
+        {
+            for (FormattedMessage one = Volatile.Read(ref formatted[RuntimeHelpers.GetHashCode(key) & (Buckets - 1)]); one != null; one = one.Next)
+                if (one.Key == key && one.Parts == parts) return one;
+            return null;
+        }
+
+        // Further ones are found by their templates.
+        internal void KeepFormatted(object key, MessageParts parts, string[] names, ListedSlot slot)
+        {
+            lock (formatted)
+            {
+                if (formattedCount >= MostTemplates || FindFormatted(key, parts) != null) return;
+                ++formattedCount;
+                ref FormattedMessage first = ref formatted[RuntimeHelpers.GetHashCode(key) & (Buckets - 1)];
+                Volatile.Write(ref first, new FormattedMessage(key, parts, names, slot, first));
+            }
         }
 
         // Null: there are too many.

@@ -11,8 +11,8 @@ namespace Silverpoint.Extensions.Logging
         // Of one message; further ones are in its text.
         private const int MostValues = 100;
 
-        // False: it is no such state, or is recorded as a text.
-        internal static bool Record(LevelSites sites, object state, MessageEnd end)
+        // False: it is no such state, or is recorded as a text. With a key, all states that have it have these names and this template.
+        internal static bool Record(LevelSites sites, object state, object key, MessageEnd end)
         {
             var list = state as IReadOnlyList<KeyValuePair<string, object>>;
             if (list == null) return false;
@@ -31,9 +31,16 @@ namespace Silverpoint.Extensions.Logging
                 names[i] = one.Key ?? "";
                 values[i] = Values.Shown(one.Value);
             }
-            ListedSite site = slot.Find(sites, names, values, end.Parts);
+            ListedSite site = slot.FindOrMake(sites, names, values, end.Parts);
             if (site == null || site.Point == null) return false;
-            Writer writer = Writer.Take(count + 2);
+            if (key != null) sites.KeepFormatted(key, end.Parts, names, slot);
+            Write(site, values, end);
+            return true;
+        }
+
+        internal static void Write(ListedSite site, object[] values, MessageEnd end)
+        {
+            Writer writer = Writer.Take(values.Length + 2);
             try
             {
                 site.Pack(writer, values);
@@ -44,7 +51,6 @@ namespace Silverpoint.Extensions.Logging
             {
                 writer.GiveBack();
             }
-            return true;
         }
     }
 
@@ -59,17 +65,24 @@ namespace Silverpoint.Extensions.Logging
 
         internal ListedSlot(string template) { this.template = template; }
 
-        // Null: there are too many.
-        internal ListedSite Find(LevelSites sites, string[] names, object[] values, MessageParts parts)
+        // Null: it is not there.
+        internal ListedSite Find(string[] names, object[] values)
         {
-            ListedSite known = Volatile.Read(ref first);
-            for (ListedSite one = known; one != null; one = one.Next)
+            for (ListedSite one = Volatile.Read(ref first); one != null; one = one.Next)
                 if (one.Fits(names, values)) return one;
+            return null;
+        }
+
+        // Null: there are too many.
+        internal ListedSite FindOrMake(LevelSites sites, string[] names, object[] values, MessageParts parts)
+        {
+            ListedSite found = Find(names, values), known = Volatile.Read(ref first);
+            if (found != null) return found;
             if (known != null && known.Count >= MostVariants) return null;
             lock (this)
             {
-                for (ListedSite one = first; one != null; one = one.Next)
-                    if (one.Fits(names, values)) return one;
+                found = Find(names, values);
+                if (found != null) return found;
                 var made = new ListedSite(sites, template, names, values, parts, first);
                 Volatile.Write(ref first, made);
                 return made;
@@ -134,11 +147,12 @@ namespace Silverpoint.Extensions.Logging
             return Array.FindIndex(names, one => string.Equals(one, name, StringComparison.OrdinalIgnoreCase));
         }
 
+        // Values of other types than these are not recorded as they are (Values.Shown), or have a site of their own.
         internal bool Fits(string[] otherNames, object[] values)
         {
             if (values.Length != types.Length) return false;
             for (int i = 0; i < types.Length; ++i)
-                if (FormatSite.TypeOf(values[i]) != types[i] || otherNames[i] != names[i]) return false;
+                if (FormatSite.TypeOf(values[i]) != types[i] || (otherNames != names && otherNames[i] != names[i])) return false;
             return true;
         }
 

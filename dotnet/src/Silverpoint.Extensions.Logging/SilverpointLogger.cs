@@ -54,7 +54,9 @@ namespace Silverpoint.Extensions.Logging
             {
                 StateRecorder recorder = StateRecorders<TState>.Only;
                 if (recorder != null && recorder.Record(sites, (byte*)&state, (IReadOnlyList<KeyValuePair<string, object>>)state, end)) return;
-                if (ListedState.Record(sites, state, end)) return;
+                FormattedState formatted = FormattedStates<TState>.Only;
+                if (formatted != null && formatted.Record(sites, (byte*)&state, end)) return;
+                if (ListedState.Record(sites, state, formatted == null ? null : formatted.KeyOf((byte*)&state), end)) return;
             }
             catch (Exception)
             {
