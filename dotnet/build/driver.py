@@ -20,7 +20,7 @@ TOP = Path(__file__).resolve().parent.parent.parent
 # Bytes that one test program may print.
 OUTPUT_MOST = 4 << 20
 # Tests in Python among the names of test programs: of what builds here, and with an SDK.
-IN_PYTHON = {"Build": "test.py", "Sdk": "test_sdk.py"}
+IN_PYTHON = {"Build": "test.py", "Sdk": "test_sdk.py", "Lttng": "test_lttng.py"}
 
 
 class Failed(Exception):
@@ -56,7 +56,7 @@ def build_native(places, compiler="", output=None):
                  "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror", f"-ffile-prefix-map={TOP}=.", "-isystem", str(TOP / "cpp/include"), "-c", str(source), "-o", str(object_)])
             objects.append(str(object_))
         linked = Path(scratch) / output.name
-        run([cc, "-shared", "-pthread", "-Wl,-z,defs", f"-Wl,-soname,{output.name}", *objects, "-ldl", "-o", str(linked)])
+        run([cc, "-shared", "-pthread", "-Wl,-z,defs,-z,nodelete", f"-Wl,-soname,{output.name}", *objects, "-ldl", "-o", str(linked)])
         shutil.move(linked, output)
     return output
 

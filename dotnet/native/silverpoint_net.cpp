@@ -5,6 +5,9 @@
 // Needs nothing of the C++ library. All functions may be called from any thread.
 #include <pthread.h>
 
+// It is linked with `-z nodelete`: threads that feed system tracers, and places in memory that managed code
+// has, outlive whatever has loaded it.
+#define SP_DETAIL_STAYS_LOADED
 #include <silverpoint/context.hpp>
 #include <silverpoint/silverpoint.hpp>
 

@@ -134,9 +134,17 @@ SP_DETAIL_COLD bool blocks_no_signal() {
 
 // The same when a program that runs is asked to feed a tracer: by a thread, since loading takes long. Not
 // from a signal handler, where no thread can be started. Not in a plug-in, which may be unloaded meanwhile.
+// One that is linked with `-z nodelete` says so by SP_DETAIL_STAYS_LOADED.
+#if defined(SP_DETAIL_STAYS_LOADED)
+inline constexpr bool kStaysLoaded = true;
+#else
+inline constexpr bool kStaysLoaded = false;
+#endif
 SP_DETAIL_COLD void begin_probes_in_thread() {
     const SystemGuard guard;
-    if (!session.is_of_executable || &weak_pthread_create == nullptr || !blocks_no_signal()) return;
+    if ((!kStaysLoaded && !session.is_of_executable) || &weak_pthread_create == nullptr ||
+        !blocks_no_signal())
+        return;
     const std::uint32_t asked = probes_wanted();
     if ((asked & ~probes_begun.fetch_or(asked, std::memory_order_acq_rel)) == 0) return;
     sigset_t all, before;
