@@ -105,11 +105,11 @@ namespace Silverpoint
             return at + 2 * length;
         }
 
-        // A few letters are copied here: Buffer.MemoryCopy calls two functions first.
+        // A few letters are copied here: Buffer.MemoryCopy calls two functions first. (Mono calls one for each block.)
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         private static void Copy(byte* to, byte* from, int size)
         {
-            if (size < 16 || size > 128)
+            if (size < 16 || size > 128 || Ring.IsMono)
             {
                 Buffer.MemoryCopy(from, to, size, size);
                 return;

@@ -23,6 +23,8 @@ namespace Silverpoint
 
         internal static PlacedRecorder Find<TArguments>() where TArguments : struct, IArgumentList
         {
+            // Its shared code is faster.
+            if (Ring.IsMono) return null;
             var types = new List<Type>();
             var offsets = new List<int>();
             var arguments = new TArguments();

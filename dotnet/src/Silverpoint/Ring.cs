@@ -11,8 +11,8 @@ namespace Silverpoint
         // The value of Lane.Ready while no record is made.
         private const uint Ready = 1;
 
-        // Only Mono ends threads at any place (Thread.Abort).
-        private static readonly bool aborts = Type.GetType("Mono.Runtime") != null;
+        // Mono alone ends threads at any place (Thread.Abort).
+        internal static readonly bool IsMono = Type.GetType("Mono.Runtime") != null;
 
         // The context of the flow that the thread runs, and the one that the native library knows of this thread.
         [ThreadStatic] private static Context wanted;
@@ -78,7 +78,7 @@ namespace Silverpoint
         private static ulong Put<TArguments>(ulong head, int size, ref TArguments arguments) where TArguments : struct, IArguments
         {
             head |= (uint)((16 + size + 7) & ~7);
-            return aborts ? PutWhole(head, ref arguments) : PutNow(head, ref arguments);
+            return IsMono ? PutWhole(head, ref arguments) : PutNow(head, ref arguments);
         }
 
         [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -16,13 +16,11 @@ namespace Silverpoint
         // Native code has the delegate's address.
         private static NativeCall call;
 
-        private static bool IsMono => Type.GetType("Mono.Runtime") != null;
-
         // One action at a time. Null: none.
         internal static void Set(Action wanted)
         {
             action = wanted;
-            if (IsMono)
+            if (Ring.IsMono)
             {
                 if (wanted != null) CallBack();
             }
