@@ -6,12 +6,6 @@ using Silverpoint;
 /// What test_lttng.py compares: the same records in the ring and in LTTng.
 static partial class Programs
 {
-    enum Side
-    {
-        Buy = 1,
-        Sell = 2,
-    }
-
     static readonly Logger shop = new Logger("shop");
     static readonly Tracepoint<int, long, double> shopNumbers = Tracepoint.Log("shop", Level.Info, "numbers {} {} {}").With<int, long, double>();
     static readonly Tracepoint<string, decimal, byte> shopTexts = Tracepoint.Event("shop", Level.Info, "texts").With<string, decimal, byte>("customer", "price", "share");
