@@ -21,9 +21,9 @@ TIMEOUT_S = 600
 LISTENERS = {"none": "no listener", "silverpoint": "SilverpointTraceListener", "text": "TextWriterTraceListener, to a file", "default": "default listener",
              "events": "EventSource to an empty EventListener (stands for ETW)"}
 # Programs below dotnet/bench with single calls: their words before the number of blocks, and where they run.
-CALLS = [("Bench", ["calls"], list(at.TITLES)), ("BenchActivities", [], ["net8", "net10"]), *(("BenchLogging", [logger], ["net10"]) for logger in ("empty", "silverpoint", "factory"))]
+CALLS = [("Bench", ["calls"], list(at.TITLES)), ("BenchActivities", [], ["net8", "net10"]), *(("BenchLogging", [logger], ["net10"]) for logger in ("empty", "silverpoint", "empty-factory", "factory"))]
 # What a runtime does not have, by words of the error: no figure, and no failure.
-MISSING = {"the listener has seen 0 of": "it has no events", "No usable version of libssl": "it finds no libssl that it knows, and so has no MD5"}
+MISSING = {"the listener has seen 0 of": "it has no events", "No usable version of libssl": "it needs OpenSSL 1.0 or 1.1, which is not here, and so has no MD5"}
 DIGITS = re.compile(rb"\b[0-9a-f]{32}\b")
 RECORDS = re.compile(r"([\d,]+) records? in .*, no losses\)")
 
@@ -110,7 +110,7 @@ def measure(bench, runtimes, rounds, blocks, blocks_of_calls):
                     continue
                 for row in rows[:-1]:
                     calls.setdefault((runtime, row["call"]), []).append(row)
-    turns = [{"runtime": runtime, "listener": listener, "processes": len(rows), **{key: round(median([row[key] for row in rows]), 3) for key in ("with_us", "without_us", "above_us")}}
+    turns = [{"runtime": runtime, "listener": listener, "processes": len(rows), **{key: round(median([row[key] for row in rows]), 3) for key in ("with_us", "without_us", "above_us", "times")}}
              for (runtime, listener), rows in turns.items()]
     calls = [{"runtime": runtime, "call": call, "processes": len(rows), "ns": round(median([row["ns"] for row in rows]), 1), "bytes": median([row["bytes"] for row in rows])}
              for (runtime, call), rows in calls.items()]
@@ -122,11 +122,11 @@ def page(turns, calls, problems, gaps, about, busy):
     lines = ["# Silverpoint.dll on each runtime", "", "Written by `bench/dotnet-runtimes`. Medians of processes, whose blocks give medians each. All records were found in the trace files.", "",
              *(f"- {key}: {value}" for key, value in about.items()), f"- used by others before: {busy[0]:.0%}, stolen: {busy[1]:.0%}", "", *(f"**Not counted: {problem}.**\n" for problem in [*gaps, *problems]),
              "## S5: MD5 of 10,000 bytes, its text, and one Trace.Write of it", "",
-             "µs a turn with the call, in brackets µs of the call: the difference to turns without it, in blocks of a hundred that alternate.", "",
+             "µs a turn with the call. In brackets µs of the call, the difference to turns without it, and how many times as long as turns with the call and no listener. All are in blocks of a hundred that alternate.", "",
              "| | " + " | ".join(at.TITLES[name] for name in runtimes) + " |", "|---|" + "---|" * len(runtimes)]
     of = {(row["runtime"], row["listener"]): row for row in turns}
     for listener, title in LISTENERS.items():
-        cells = [f"{row['with_us']:.2f} ({row['above_us']:.3f})" if (row := of.get((name, listener))) else "–" for name in runtimes]
+        cells = [f"{row['with_us']:.2f} ({row['above_us']:.3f}; × {row['times']:.3f})" if (row := of.get((name, listener))) else "–" for name in runtimes]
         lines.append(f"| {title} | " + " | ".join(cells) + " |")
     lines += ["", "## Single calls", "", "ns a call in a loop, in brackets bytes of garbage.", "", "| | " + " | ".join(at.TITLES[name] for name in runtimes) + " |", "|---|" + "---|" * len(runtimes)]
     of = {(row["runtime"], row["call"]): row for row in calls}

@@ -6,10 +6,14 @@ using System.Security.Cryptography;
 using System.Text;
 using Silverpoint;
 
-/// The table of S5: turns with the call and without it alternate in blocks of a hundred, so that both see the same machine.
+/// The table of S5. Turns with the call, with the call but without its listener, and without the call alternate in blocks of a hundred, so that
+/// all see the same machine.
 static class Turns
 {
-    const int Block = 100;
+    const int Block = 100, Kinds = 3;
+
+    // What a block has.
+    const int With = 0, Bare = 1, Without = 2;
 
     static readonly byte[] data = new byte[10000];
     static readonly StringBuilder hex = new StringBuilder(32);
@@ -37,33 +41,40 @@ static class Turns
             case "events": EmptyListener.Start(); break;
             default: Console.Error.WriteLine("no such listener: " + listener); return 2;
         }
+        var listeners = new TraceListener[Trace.Listeners.Count];
+        Trace.Listeners.CopyTo(listeners, 0);
         int number = 0, written = 0;
         // Of the texts that were written, and of the others.
         ulong[] sums = new ulong[2];
-        double[] with = new double[blocks], without = new double[blocks], above = new double[blocks];
+        double[] with = new double[blocks], without = new double[blocks], above = new double[blocks], times = new double[blocks];
         // What is compiled at first use is not timed; what it writes counts.
-        for (int block = -Math.Max(blocks / 5, 20); block < blocks; ++block)
+        int warm = Math.Max(blocks / 5, 20);
+        for (int block = -warm; block < blocks; ++block)
         {
-            double[] took = new double[2];
-            for (int half = 0; half < 2; ++half)
+            double[] took = new double[Kinds];
+            for (int part = 0; part < Kinds; ++part)
             {
-                bool writes = half == 0 == ((block & 1) == 0);
+                int kind = (part + block + warm) % Kinds;
+                Trace.Listeners.Clear();
+                if (kind == With) Trace.Listeners.AddRange(listeners);
+                if (isEvents) EmptyListener.Switch(kind == With);
                 long begun = Stopwatch.GetTimestamp();
                 for (int i = 0; i < Block; ++i)
                 {
                     string text = Digest(number++);
-                    sums[writes ? 0 : 1] += ulong.Parse(text.Substring(0, 8), NumberStyles.HexNumber, CultureInfo.InvariantCulture);
-                    if (!writes) continue;
+                    sums[kind == With ? 0 : 1] += ulong.Parse(text.Substring(0, 8), NumberStyles.HexNumber, CultureInfo.InvariantCulture);
+                    if (kind == Without) continue;
                     if (isEvents) TextEvents.Log.Text(text);
                     else Trace.Write(text);
                 }
-                if (writes) written += Block;
-                took[writes ? 0 : 1] = (Stopwatch.GetTimestamp() - begun) * 1e6 / Stopwatch.Frequency / Block;
+                took[kind] = (Stopwatch.GetTimestamp() - begun) * 1e6 / Stopwatch.Frequency / Block;
+                if (kind == With) written += Block;
             }
             if (block < 0) continue;
-            with[block] = took[0];
-            without[block] = took[1];
-            above[block] = took[0] - took[1];
+            with[block] = took[With];
+            without[block] = took[Without];
+            above[block] = took[With] - took[Without];
+            times[block] = took[With] / took[Bare];
         }
         Trace.Flush();
         if (isEvents && EmptyListener.Seen != written)
@@ -71,8 +82,8 @@ static class Turns
             Console.Error.WriteLine("the listener has seen " + EmptyListener.Seen + " of " + written + " events");
             return 1;
         }
-        Console.WriteLine(string.Format(CultureInfo.InvariantCulture, "{{\"with_us\":{0:F4},\"without_us\":{1:F4},\"above_us\":{2:F4},\"written\":{3},\"sum\":{4}}}",
-                                        Timing.Median(with), Timing.Median(without), Timing.Median(above), written, sums[0]));
+        Console.WriteLine(string.Format(CultureInfo.InvariantCulture, "{{\"with_us\":{0:F4},\"without_us\":{1:F4},\"above_us\":{2:F4},\"times\":{3:F4},\"written\":{4},\"sum\":{5}}}",
+                                        Timing.Median(with), Timing.Median(without), Timing.Median(above), Timing.Median(times), written, sums[0]));
         return 0;
     }
 
@@ -114,6 +125,12 @@ sealed class EmptyListener : EventListener
     }
 
     public static void Stop() => listener.Dispose();
+
+    public static void Switch(bool isOn)
+    {
+        if (isOn) listener.EnableEvents(TextEvents.Log, EventLevel.Informational);
+        else listener.DisableEvents(TextEvents.Log);
+    }
 
     protected override void OnEventWritten(EventWrittenEventArgs one)
     {

@@ -1,8 +1,8 @@
 // What bench/dotnet-runtimes measures of ILogger: nanoseconds and bytes of garbage of single calls.
 //
-//   BenchLogging empty|silverpoint|factory BLOCKS
+//   BenchLogging empty|silverpoint|empty-factory|factory BLOCKS
 //
-// An empty logger shows what LoggerMessage itself costs; factory is silverpoint behind the logger of a LoggerFactory. A process
+// An empty logger shows what LoggerMessage itself costs; factories have either logger behind that of a LoggerFactory. A process
 // has one logger, as a program has: the compiler at run time expects the type that it has seen.
 using System;
 using Microsoft.Extensions.Logging;
@@ -16,6 +16,12 @@ static class Program
         public bool IsEnabled(LogLevel level) => level >= LogLevel.Information;
         public IDisposable BeginScope<TState>(TState state) => null;
         public void Log<TState>(LogLevel level, EventId id, TState state, Exception error, Func<TState, Exception, string> formatter) { }
+    }
+
+    sealed class EmptyProvider : ILoggerProvider
+    {
+        public ILogger CreateLogger(string categoryName) => new EmptyLogger();
+        public void Dispose() { }
     }
 
     static readonly Action<ILogger, int, long, double, Exception> numbers = LoggerMessage.Define<int, long, double>(LogLevel.Information, new EventId(0), "{A} {B} {C}");
@@ -36,13 +42,15 @@ static class Program
         {
             case "empty": log = new EmptyLogger(); break;
             case "silverpoint": log = new SilverpointLoggerProvider().CreateLogger("bench"); break;
+            case "empty-factory": log = LoggerFactory.Create(builder => builder.AddProvider(new EmptyProvider()).AddFilter<EmptyProvider>(null, LogLevel.Trace)).CreateLogger("bench"); break;
             case "factory": log = LoggerFactory.Create(builder => builder.AddSilverpoint().AddFilter<SilverpointLoggerProvider>(null, LogLevel.Trace)).CreateLogger("bench"); break;
             default:
-                Console.Error.WriteLine("usage: BenchLogging empty|silverpoint|factory BLOCKS");
+                Console.Error.WriteLine("usage: BenchLogging empty|silverpoint|empty-factory|factory BLOCKS");
                 return 2;
         }
-        string of = kind == "empty" ? "an empty logger" : kind == "factory" ? "silverpoint in a LoggerFactory" : kind;
-        int made = kind == "empty" ? 0 : 1;
+        bool isEmpty = kind.StartsWith("empty");
+        string of = (isEmpty ? "an empty logger" : "silverpoint") + (kind.EndsWith("factory") ? " in a LoggerFactory" : "");
+        int made = isEmpty ? 0 : 1;
         Timing.Begin(blocks);
         Timing.Of("ILogger.IsEnabled, off, " + of, 0, IsEnabled);
         Timing.Of("LoggerMessage with three numbers, off, " + of, 0, Details);
