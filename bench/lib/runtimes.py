@@ -122,7 +122,7 @@ def page(turns, calls, problems, gaps, about, busy):
     lines = ["# Silverpoint.dll on each runtime", "", "Written by `bench/dotnet-runtimes`. Medians of processes, whose blocks give medians each. All records were found in the trace files.", "",
              *(f"- {key}: {value}" for key, value in about.items()), f"- used by others before: {busy[0]:.0%}, stolen: {busy[1]:.0%}", "", *(f"**Not counted: {problem}.**\n" for problem in [*gaps, *problems]),
              "## S5: MD5 of 10,000 bytes, its text, and one Trace.Write of it", "",
-             "µs a turn with the call. In brackets µs of the call, the difference to turns without it, and how many times as long as turns with the call and no listener. All are in blocks of a hundred that alternate.", "",
+             "µs a turn with the call. In brackets µs of the call, the difference to turns without it, and how many times as long as turns with Trace.Write and no listener. All are in blocks of a hundred that alternate.", "",
              "| | " + " | ".join(at.TITLES[name] for name in runtimes) + " |", "|---|" + "---|" * len(runtimes)]
     of = {(row["runtime"], row["listener"]): row for row in turns}
     for listener, title in LISTENERS.items():

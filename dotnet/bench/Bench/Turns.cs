@@ -6,7 +6,7 @@ using System.Security.Cryptography;
 using System.Text;
 using Silverpoint;
 
-/// The table of S5. Turns with the call, with the call but without its listener, and without the call alternate in blocks of a hundred, so that
+/// The table of S5. Turns with the call, with Trace.Write and no listener, and without a call alternate in blocks of a hundred, so that
 /// all see the same machine.
 static class Turns
 {
@@ -57,14 +57,13 @@ static class Turns
                 int kind = (part + block + warm) % Kinds;
                 Trace.Listeners.Clear();
                 if (kind == With) Trace.Listeners.AddRange(listeners);
-                if (isEvents) EmptyListener.Switch(kind == With);
                 long begun = Stopwatch.GetTimestamp();
                 for (int i = 0; i < Block; ++i)
                 {
                     string text = Digest(number++);
                     sums[kind == With ? 0 : 1] += ulong.Parse(text.Substring(0, 8), NumberStyles.HexNumber, CultureInfo.InvariantCulture);
                     if (kind == Without) continue;
-                    if (isEvents) TextEvents.Log.Text(text);
+                    if (isEvents && kind == With) TextEvents.Log.Text(text);
                     else Trace.Write(text);
                 }
                 took[kind] = (Stopwatch.GetTimestamp() - begun) * 1e6 / Stopwatch.Frequency / Block;
@@ -125,12 +124,6 @@ sealed class EmptyListener : EventListener
     }
 
     public static void Stop() => listener.Dispose();
-
-    public static void Switch(bool isOn)
-    {
-        if (isOn) listener.EnableEvents(TextEvents.Log, EventLevel.Informational);
-        else listener.DisableEvents(TextEvents.Log);
-    }
 
     protected override void OnEventWritten(EventWrittenEventArgs one)
     {
