@@ -5,8 +5,8 @@
 // Needs nothing of the C++ library. All functions may be called from any thread.
 #include <pthread.h>
 
-// It is linked with `-z nodelete`: threads that feed system tracers, and places in memory that managed code
-// has, outlive whatever has loaded it.
+// It is linked with `-z nodelete`: threads that feed system tracers, and places that managed code has, stay
+// valid.
 #define SP_DETAIL_STAYS_LOADED
 #include <silverpoint/context.hpp>
 #include <silverpoint/silverpoint.hpp>
@@ -126,8 +126,8 @@ SPN_EXPORT int spn_interface() { return kInterface; }
 // Begins a record in the calling thread's ring: head, time and tail are there, and the lane is busy. The
 // caller puts the arguments between them and commits. Null: the lane is busy already, or the record does not
 // fit before the limit. Managed code calls it by its address, without leaving managed mode: it blocks
-// nowhere, and its argument and result are words. One call for the thread's lane, the room and the clock
-// costs less than a look at managed memory of the thread and a call for the clock.
+// nowhere, and its argument and result are words. One call finds lane and room and reads the clock. Managed
+// memory of the thread and a call for the clock would cost more.
 SPN_EXPORT Lane* spn_begin(std::uint64_t head) {
     const std::size_t size = head & 0xFFFFFF;
     Lane* const lane = tls_lane;

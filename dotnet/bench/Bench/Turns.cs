@@ -6,7 +6,7 @@ using System.Security.Cryptography;
 using System.Text;
 using Silverpoint;
 
-/// The table of S5. Turns with the call, with Trace.Write and no listener, and without a call alternate in blocks of a hundred, so that
+/// The table of S5: turns with the call, with Trace.Write and no listener, and without a call. They alternate in blocks of a hundred, so that
 /// all see the same machine.
 static class Turns
 {
