@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <silverpoint/silverpoint.hpp>
 #include <string>
 #include <thread>
@@ -88,6 +89,33 @@ TEST(Growth, NoCallWaitsForThePagesOfAPreparedRing) {
     // One fault enters 64 KiB. A call has two where a ring begins at the end of such a piece.
     EXPECT_LE(prepared.most_of_a_call, 2);
     EXPECT_LE(prepared.all, 40);
+}
+
+// Nobody collects, and the burst is six times as large as the largest ring.
+TEST(Growth, ABurstThatFitsIntoTheMemoryWaitsForNobody) {
+    reader::Session& session = traced::session();
+    session.drain();
+    session.set<std::uint32_t>(768, 1);           // somebody is to collect
+    session.set<std::uint32_t>(788, 0xFFFFFFFF);  // and would be waited for without end
+    constexpr std::uint64_t kRecords = 200'000;
+    std::thread([] {
+        for (std::uint64_t i = 0; i < kRecords; ++i) SP_EVENT("numbered", i, 0.5);
+    }).join();
+    for (const reader::Ring& ring : session.rings()) EXPECT_EQ(ring.load<std::uint64_t>(88), 0u) << "a wait";
+    std::uint64_t expected = 0;
+    for (const reader::Record& record : session.drain()) {
+        std::uint64_t number;
+        std::memcpy(&number, record.args.data(), sizeof number);
+        ASSERT_EQ(number, expected++);
+    }
+    EXPECT_EQ(expected, kRecords) << "every record once and in order";
+    // The emptied slices are used again, before new memory.
+    const std::uint32_t slabs = session.get<std::uint32_t>(520);
+    std::thread([] {
+        for (std::uint64_t i = 0; i < kRecords; ++i) SP_EVENT("numbered", i, 0.5);
+    }).join();
+    EXPECT_EQ(session.get<std::uint32_t>(520), slabs);
+    EXPECT_EQ(session.drain().size(), kRecords);
 }
 
 }  // namespace

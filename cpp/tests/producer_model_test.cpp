@@ -200,6 +200,48 @@ struct Adoption : Shared<Machine, 2> {
     std::string wrong() { return found; }
 };
 
+// --- A thread that waits at its last ring goes on in an earlier one that the collector has emptied. ---
+
+template <class Machine, template <class> class Steps>
+struct Continued : Shared<Machine, 1> {
+    using Producer = Steps<Machine>;
+    // The ring that the thread has left. Its last ring is full, and stays so.
+    typename Machine::template atomic<std::uint32_t> state{kRingRetired};
+    typename Machine::template atomic<std::uint64_t> first_committed{0}, first_consumed{0};
+    typename Machine::template atomic<std::uint64_t> first_word{0};
+    std::string found;
+
+    void go_on() {
+        const auto is_adoptable = [&](std::uint32_t now) {
+            return now == kRingRetired && first_consumed.load(acquire) == first_committed.load(acquire);
+        };
+        const auto has_place = [&] {
+            return Producer::adoptable_state(state, is_adoptable) != kRingClaiming;
+        };
+        std::uint32_t word;
+        while ((word = Producer::adoptable_state(state, is_adoptable)) == kRingClaiming)
+            Producer::wait(this->waiting, this->wake, has_place,
+                           [&](std::uint32_t value) { Machine::sleep(this->wake, value); });
+        if (!Producer::take_over(state, word)) found = "taken by nobody";
+        first_word.store(2, relaxed);
+    }
+    void collect() {
+        if (first_word.load(relaxed) != 1) found = "overwritten before it was read";
+        first_consumed.store(1, release);
+        Machine::full_fence();
+        if (this->waiting.load(relaxed) == 1) {
+            this->wake.fetch_add(1, release);
+            Machine::wake(this->wake);
+        }
+    }
+    bodies threads() {
+        first_word.store(1, relaxed);
+        first_committed.store(1, relaxed);
+        return {[this] { go_on(); }, [this] { collect(); }};
+    }
+    std::string wrong() { return found; }
+};
+
 // What ships. (The order of writing and publishing is the caller's.)
 template <class Machine>
 struct Right : RingSteps<Machine> {
@@ -246,6 +288,13 @@ TEST(Producer, ASliceIsTakenOverByOneThreadAndWithoutRecords) {
     const auto weak = all_orders<Weak, Adoption<Weak, Right>>();
     EXPECT_EQ(weak.error, "");
     EXPECT_GT(weak.states, 1000u);
+}
+
+TEST(Producer, WhoWaitsAtItsLastRingGoesOnInAnEmptiedOne) {
+    EXPECT_EQ((all_orders<Buffered, Continued<Buffered, Right>>().error), "");
+    const auto weak = all_orders<Weak, Continued<Weak, Right>>();
+    EXPECT_EQ(weak.error, "");
+    EXPECT_GT(weak.states, 100u);
 }
 
 // --- Mutants. ---
@@ -377,6 +426,12 @@ TEST(Producer, MutantsOfWaitingAreFound) {
     EXPECT_FOUND(SmallTransfer, WaitsWithoutFence);
     EXPECT_FOUND(SmallTransfer, ReadsWakeLate);
     EXPECT_FOUND(SmallTransfer, WaitsBlindly);
+}
+
+TEST(Producer, MutantsOfWaitingAtTheLastRingAreFound) {
+    EXPECT_FOUND(Continued, WaitsWithoutFence);
+    EXPECT_FOUND(Continued, ReadsWakeLate);
+    EXPECT_FOUND(Continued, WaitsBlindly);
 }
 
 TEST(Producer, MutantsOfOverwritingAreFound) {

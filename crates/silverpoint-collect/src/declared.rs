@@ -12,6 +12,7 @@ use silverpoint_wire::layout::CAUSES;
 use silverpoint_wire::repetition::Repetition;
 
 use crate::config::Encoding;
+use crate::ring::RingState;
 use crate::rings::Rings;
 use crate::sink::Sink;
 use crate::sites::SiteBook;
@@ -45,6 +46,8 @@ pub(crate) struct Declared {
     /// The part of the file in which the session was described; 0: none.
     part: u64,
     session_losses: [u64; CAUSES],
+    /// Totals of streams that are gone, which the file does not have.
+    gone: Vec<LossInfo>,
     /// They stand in an earlier part or segment only.
     retell: bool,
     watermark_at: Option<Instant>,
@@ -84,6 +87,7 @@ impl Declared {
             described_once: Vec::new(),
             part: 0,
             session_losses: [0; CAUSES],
+            gone: Vec::new(),
             retell: false,
             watermark_at: None,
             anchor_at: None,
@@ -252,7 +256,7 @@ impl Declared {
         if !when.now && self.losses_at.is_some_and(|at| at.elapsed() < ANCHOR_INTERVAL) {
             return Ok(());
         }
-        let mut changed = Vec::new();
+        let mut changed = self.gone.clone();
         let session_losses = greatest(&counters.session_losses, &self.session_losses);
         if self.retell || session_losses != self.session_losses {
             changed.push(LossInfo { losses: session_losses, ..LossInfo::default() });
@@ -287,12 +291,21 @@ impl Declared {
             (state.has_news, state.retell) = (false, false);
         }
         (self.session_losses, self.retell) = (session_losses, false);
+        self.gone.clear();
         self.losses_at = Some(Instant::now());
         push_all(&mut sink.batch, BlockKind::LOSSES, self.number, changed.iter(), |out, info| {
             info.encode(out)
         });
         sink.told.append(&mut told);
         Ok(())
+    }
+
+    /// Another stream is in a ring. What the file does not have of the one before is reported with the next losses.
+    pub(crate) fn is_gone(&mut self, ring: &RingState) {
+        let (stalls, stall_ns) = ring.seen_stalls;
+        if ring.is_declared && stalls > ring.stalls {
+            self.gone.push(LossInfo { stream: ring.stream.stream, losses: ring.losses, stalls, stall_ns });
+        }
     }
 
     /// All losses and stalls are news, as if none of them stood in the file.

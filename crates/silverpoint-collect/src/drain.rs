@@ -36,6 +36,9 @@ const LOOKS: usize = 16 << 10;
 const IDLE_LOOKS: usize = 1 << 10;
 /// Quiet rings are looked at so often.
 const ALL_INTERVAL: Duration = Duration::from_secs(1);
+/// Bytes that one pass stores, before other sessions have their turn and the heartbeat is seen: a thread may
+/// leave many full rings behind.
+const PASS: u64 = 32 << 20;
 /// How often a contradiction must be seen before a ring is given up.
 const STRIKES: u8 = 3;
 
@@ -70,9 +73,11 @@ pub(crate) fn drain(session: &mut Session, sink: &mut Sink) -> Result<Looked, Pa
             older_first(session, sink, end, &mut looked, &mut active)?;
             session.declare(sink)?;
             session.declare_streams(sink, active.iter().map(|active: &Active| &active.ring));
-            for active in active.drain(..) {
-                read(session, sink, &active, &mut looked)?;
+            if !read_all(session, sink, &active, &mut looked)? {
+                active.clear();
+                break;
             }
+            active.clear();
         }
     }
     let is_complete = ring >= session.rings.len();
@@ -85,6 +90,12 @@ pub(crate) fn drain(session: &mut Session, sink: &mut Sink) -> Result<Looked, Pa
         session.declared.push_watermark_if_due(&session.observed, &session.rings, sink);
     }
     store::flush(session, sink)?;
+    if std::mem::take(&mut session.rings.has_emptied) && !session.keeps {
+        let largest = session.observed.header().slab_bytes;
+        for slice in session.rings.slices().iter().filter(|slice| slice.size == largest) {
+            sink.stats.wakes += u64::from(session.observed.wake(*slice)?);
+        }
+    }
     if let Some(keep) = session.keep.as_mut().filter(|_| is_whole) {
         keep.is_writing = false;
     }
@@ -180,7 +191,9 @@ fn look(
             }
             let state = &mut session.rings[ring];
             state.strikes = 0;
+            let was_quiet = state.is_quiet;
             state.is_quiet = header.state == RETIRED && !state.has_news;
+            session.rings.has_emptied |= !was_quiet && session.rings[ring].is_quiet;
         }
         Err(error) => strike(session, sink, ring, &header, &error, looked),
     }
@@ -229,6 +242,38 @@ fn older_first(
     }
     active.sort_by_key(|one| one.header.stream);
     Ok(())
+}
+
+/// Reads rings one after the other. False: enough is stored for one pass, and the rest waits for the next.
+fn read_all(
+    session: &mut Session,
+    sink: &mut Sink,
+    active: &[Active],
+    looked: &mut Looked,
+) -> Result<bool, PassError> {
+    let largest = session.observed.header().slab_bytes;
+    for (n, one) in active.iter().enumerate() {
+        if looked.bytes >= PASS {
+            for left in &active[n..] {
+                session.rings[left.ring].is_ahead = false;
+            }
+            looked.is_unsettled = true;
+            return Ok(false);
+        }
+        read(session, sink, one, looked)?;
+        // A thread that waits at its last ring goes on in the first one that is empty.
+        let is_left = one.header.state == RETIRED && session.rings.slices()[one.ring].size == largest;
+        if is_left && !session.keeps && session.rings[one.ring].stored == one.to {
+            store::flush(session, sink)?;
+            for later in active[n..].iter().filter(|later| later.header.state != RETIRED) {
+                let slice = session.rings.slices()[later.ring];
+                if slice.size == largest {
+                    sink.stats.wakes += u64::from(session.observed.wake(slice)?);
+                }
+            }
+        }
+    }
+    Ok(true)
 }
 
 /// Copies, judges and stores what a ring had when its header was read.

@@ -29,6 +29,8 @@ pub(crate) struct RingState {
     pub(crate) losses: [u64; CAUSES],
     pub(crate) stalls: u64,
     pub(crate) stall_ns: u64,
+    /// Stalls and their time as the ring had them when it was last looked at.
+    pub(crate) seen_stalls: (u64, u64),
     /// They stand in an earlier part or segment only.
     pub(crate) retell: bool,
     /// What it has was left to a later pass, because the stream before was not known yet.

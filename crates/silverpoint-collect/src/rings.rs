@@ -20,6 +20,8 @@ pub(crate) struct Rings {
     owners: HashMap<u32, u64>,
     /// Counters at which the slices were listed: (streams_next, slabs_next).
     listed: Option<(u32, u32)>,
+    /// A ring that its thread has left has nothing any more: another thread, which waits, may take it.
+    pub(crate) has_emptied: bool,
     /// The look at all rings that is under way.
     pub(crate) sweep: Sweep,
 }

@@ -167,6 +167,9 @@ impl Session {
     pub(crate) fn note_header(&mut self, ring: usize, header: &RingHeader) -> Result<(), String> {
         let gone = self.rings.begin_stream(ring, header)?;
         let is_new = gone.is_some();
+        if let Some(gone) = &gone {
+            self.declared.is_gone(gone);
+        }
         if let (Some(mut gone), Some(keep)) = (gone, &mut self.keep) {
             let size = self.rings.slices()[ring].size;
             keep.is_gone(&mut gone.kept, size.into(), gone.stream, gone.stored);
@@ -182,6 +185,7 @@ impl Session {
         state.stored = state.stored.max(header.consumed).max(header.base);
         let is_more = greatest(&header.losses, &state.losses) != state.losses || header.stalls > state.stalls;
         state.has_news = state.retell || is_more;
+        state.seen_stalls = (header.stalls, header.stall_ns);
         if let Some(keep) = self.keep.as_ref().filter(|_| is_new) {
             keep.recall(&mut state.kept, header, state.stored);
         }

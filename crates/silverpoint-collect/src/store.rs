@@ -29,6 +29,8 @@ fn write(session: &mut Session, sink: &mut Sink) -> Result<(), PassError> {
         sink.stats.write_errors += 1;
         return Err(PassError::Sink(error));
     }
+    // A pass may take long where the disk is slow.
+    session.beat()?;
     let (records, ring_bytes) = sink.batch.contents();
     sink.stats.batches += 1;
     sink.stats.file_bytes += sink.batch.len() as u64;

@@ -188,7 +188,7 @@ fn transfer_with_wrap_pads_and_waiting() {
                 let head = ring.head(BASE);
                 for number in 0..RECORDS {
                     while head.make_room(RECORD, false) == Room::Full {
-                        head.wait_for_room(RECORD, u64::MAX);
+                        head.wait_for_room(RECORD, u64::MAX, || false);
                     }
                     put(&head, number);
                 }
@@ -220,7 +220,40 @@ fn a_waiting_producer_is_always_woken() {
             thread::spawn(move || consume(&ring, &mut Vec::new()))
         };
         while head.make_room(RECORD, false) == Room::Full {
-            head.wait_for_room(RECORD, u64::MAX);
+            head.wait_for_room(RECORD, u64::MAX, || false);
+        }
+        collector.join().unwrap();
+    });
+}
+
+/// The producer waits at its last ring, which stays full. It goes on when the collector has emptied an earlier one.
+#[test]
+fn a_producer_that_waits_is_woken_for_an_emptied_ring() {
+    model(4, || {
+        let (first, last) = (Ring::new(0), Ring::new(0));
+        let before = first.head(0);
+        assert!(matches!(before.make_room(RECORD, false), Room::Ready { .. }));
+        put(&before, 0);
+        let head = last.head(0);
+        for number in 1..5 {
+            assert!(matches!(head.make_room(RECORD, false), Room::Ready { .. }));
+            put(&head, number);
+        }
+        assert_eq!(head.make_room(RECORD, false), Room::Full);
+        let collector = {
+            let (first, last) = (first.clone(), last.clone());
+            thread::spawn(move || {
+                first.consumed.store(RECORD as u64, Ordering::Release);
+                fence(Ordering::SeqCst);
+                if last.waiting.load(Ordering::Relaxed) == 1 {
+                    last.wake.fetch_add(1, Ordering::Release);
+                    Loom::wake(&last.wake);
+                }
+            })
+        };
+        let is_empty = || first.consumed.load(Ordering::Acquire) == first.committed.load(Ordering::Acquire);
+        while !is_empty() {
+            head.wait_for_room(RECORD, u64::MAX, is_empty);
         }
         collector.join().unwrap();
     });

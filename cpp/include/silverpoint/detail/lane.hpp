@@ -54,6 +54,8 @@ struct Lane {
     std::uint64_t base = 0;
     // Position up to which pages are in the page tables, in the first lap after the claim; later the maximum.
     std::uint64_t entered = 0;
+    // Where records are dropped, no further slice is searched before this time.
+    std::uint64_t continue_after_ns = 0;
     // Cause + 1 while records are dropped until the ring is half empty.
     std::uint32_t degraded = 0;
     bool untold = false;
@@ -248,7 +250,7 @@ SP_DETAIL_COLD void reset_thread(Thread& thread, std::uint32_t tid) {
         lane.capacity = lane.stream = lane.eighth = lane.degraded = 0;
         lane.size = 0;
         lane.untold = false;
-        lane.stalled_ns = 0;
+        lane.stalled_ns = lane.continue_after_ns = 0;
         lane.stated = lane.stated_eighth = 0;
         lane.phase = Phase::kPacking;
         lane.doubted = 0;

@@ -5,7 +5,8 @@
 //            ├─ the lane is busy: a signal handler interrupted a record; the next lane
 //            └─ room_for ─┬─ too large: grow, else cut
 //                         ├─ room: wrap with a pad, marks, doorbell, growth under pressure, a new limit
-//                         └─ full: grow; else drop, wait (then degrade), or overwrite
+//                         └─ full: grow, or continue in a further slice of the largest size; else drop,
+//                            wait (then degrade), or overwrite
 #pragma once
 
 #include <csignal>
@@ -95,12 +96,26 @@ SP_DETAIL_COLD bool is_too_small(const Lane& lane, std::uint64_t used) {
 // Growth leaves slabs to others, unless a record needs it. It leaves an eighth of all when the ring becomes
 // 16 KiB, a quarter at 128 KiB, three eighths beyond. Otherwise the first threads would have the largest
 // rings, and later ones would wait every few records. Free slices of slabs in use are available in any case.
-inline bool is_plenty(const Lane& lane) {
-    const unsigned shift = shift_of(lane.size + 1);
+inline bool is_plenty(unsigned size) {
+    const unsigned shift = shift_of(size);
     const std::uint64_t eighths = shift <= 14 ? 1 : shift <= 17 ? 2 : 3;
     std::uint64_t left = session.slab_count * eighths / 8;
     if (left == 0 && session.slab_count >= 4) left = 1;
     return shift != 0 && slabs_in_use() + left < session.slab_count;
+}
+
+// Whether the session has no larger rings.
+inline bool is_largest(const Lane& lane) { return capacity_of(lane.size + 1) <= lane.capacity; }
+
+// Continues in a further slice of the largest size, in place of a wait or a loss. An emptied slice comes
+// first, then a new one as long as there is plenty for others. `may_pause`: not at each record.
+SP_DETAIL_COLD bool go_on(Lane& lane, unsigned number, bool may_pause) {
+    if (!is_largest(lane)) return false;
+    const std::uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
+    if (may_pause && now < lane.continue_after_ns) return false;
+    if (attach(lane, number, lane.size, is_plenty(lane.size))) return true;
+    lane.continue_after_ns = now + 1'000'000u;
+    return false;
 }
 
 // Bytes that a record of this size takes from here on: with a pad if it does not fit before the end.
@@ -252,9 +267,9 @@ inline void pause_processor() {
 // second.
 inline constexpr std::uint64_t kHeartbeatNs = 1'000'000'000;
 
-// Waits until `need` bytes are free, as long as the policy allows and the collector makes progress; false if
-// the record is lost.
-SP_DETAIL_COLD bool wait_for_room(Lane& lane, std::uint64_t need, Level level) {
+// Waits until `need` bytes are free, here or in a further slice. It does so as long as the policy allows and
+// the collector makes progress; false if the record is lost.
+SP_DETAIL_COLD bool wait_for_room(Lane& lane, unsigned number, std::uint64_t need, Level level) {
     const auto has_room = [&] { return lane.position() + need <= lane.lower() + lane.capacity; };
     const std::uint64_t begin = clock_ns(CLOCK_MONOTONIC);
     Word& waiting = lane.ring.word(ring_at::kWaiting);
@@ -264,7 +279,10 @@ SP_DETAIL_COLD bool wait_for_room(Lane& lane, std::uint64_t need, Level level) {
     bool lost = false;
     ring_doorbell();
     for (int spins = 0; spins < 100 && !has_room(); ++spins) pause_processor();
-    while (!has_room()) {
+    const auto has_place = [&] {
+        return has_room() || (is_largest(lane) && is_one_adoptable(shift_of(lane.size)));
+    };
+    while (!has_room() && !go_on(lane, number, false)) {
         if (policy_of(level) != Policy::kBlock) break;
         const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
         if (const std::uint64_t seen = heartbeat.load(std::memory_order_relaxed); seen != beats) {
@@ -282,7 +300,7 @@ SP_DETAIL_COLD bool wait_for_room(Lane& lane, std::uint64_t need, Level level) {
             lost = true;
             break;
         }
-        Steps::wait(waiting, wake, has_room, [&](std::uint32_t value) {
+        Steps::wait(waiting, wake, has_place, [&](std::uint32_t value) {
             ring_doorbell();
             futex_wait(&wake, value, 20'000'000);
         });
@@ -337,17 +355,19 @@ SP_DETAIL_COLD Room room_for(Lane& lane, unsigned number, std::size_t size, Leve
         const std::uint64_t need = need_of(lane, size);
         if (overwrite) {
             // The flight recorder's history is as long as its ring.
-            if (used + need > lane.capacity && is_plenty(lane) && grow(lane, number, size)) continue;
+            if (used + need > lane.capacity && grow(lane, number, size, is_plenty(lane.size + 1))) continue;
             if (used + need > lane.capacity) forget_oldest(lane, need);
         } else if (used + need > lane.capacity) {
-            if (grow(lane, number, size, is_plenty(lane))) continue;
+            if (grow(lane, number, size, is_plenty(lane.size + 1)) ||
+                go_on(lane, number, policy == Policy::kDrop))
+                continue;
             if (policy == Policy::kDrop) {
                 count_loss(lane, Cause::kFull);
                 return Room::kLost;
             }
-            if (!wait_for_room(lane, need, level)) return Room::kLost;
+            if (!wait_for_room(lane, number, need, level)) return Room::kLost;
             continue;
-        } else if (is_too_small(lane, used) && is_plenty(lane) &&
+        } else if (is_too_small(lane, used) && is_plenty(lane.size + 1) &&
                    !is_being_prepared(shift_of(lane.size + 1)) && grow(lane, number, size)) {
             continue;
         }

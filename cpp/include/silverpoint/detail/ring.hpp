@@ -153,6 +153,24 @@ SP_DETAIL_COLD Ring adopt(unsigned shift, std::uint32_t most, bool forget) {
     return state != kRingClaiming && take_over(oldest, state) ? oldest : Ring{};
 }
 
+// Slices that a claim examines for one to take over. Those as large as a slab are few, and an emptied one is
+// better than new memory.
+inline std::uint32_t looks_of(unsigned shift) { return 1u << shift == session.slab_bytes ? 256 : 8; }
+
+// Whether a slice of this size may be taken over. The caller may find that another thread was quicker.
+SP_DETAIL_COLD bool is_one_adoptable(unsigned shift) {
+    std::uint32_t left = looks_of(shift);
+    const std::uint32_t slabs = slabs_in_use();
+    for (std::uint32_t slab = 0; slab < slabs; ++slab) {
+        const std::uint32_t count = slices_in(slab, shift);
+        for (std::uint32_t n = 0; n < count; ++n) {
+            if (left-- == 0) return false;
+            if (adoptable_state(slice_at(slab, n, shift), false) != kRingClaiming) return true;
+        }
+    }
+    return false;
+}
+
 // Makes sure that a slab is backed up to `end`, from where its backed part ends. More than needed, to ask
 // less often; where little memory is left, exactly what is needed. What the collector has prepared is backed
 // already: its pages come into the page tables later, piece by piece (enter_pages in refill.hpp).
@@ -268,7 +286,7 @@ SP_DETAIL_COLD Ring take_new(unsigned shift, bool may_begin_slab) {
 // Empty if there is no memory; or, unless it `may_begin_slab`, if no slice is available without a new slab.
 SP_DETAIL_COLD Ring claim_slice(unsigned shift, bool may_begin_slab = true) {
     if (shift == 0) return {};
-    Ring ring = adopt(shift, 8, false);
+    Ring ring = adopt(shift, looks_of(shift), false);
     if (!ring) ring = take_new(shift, may_begin_slab);
     if (!ring && may_begin_slab) {
         // A long search that found nothing is not repeated at once: other threads must go on too.

@@ -123,6 +123,23 @@ fn waits_alone() {
     assert_eq!(recorded(&scratch, &output), 20_000);
 }
 
+/// While the collector stands still, a thread records five times what the largest ring holds.
+#[test]
+fn none_of_a_burst_within_the_memory() {
+    let scratch = Scratch::new();
+    let output = scratch.path("t.silver");
+    let mut scene = Scene::new(&scratch, &output, "block", &[("SILVERPOINT_MEMORY", "16M")]);
+    scene.step_alone("count 200000");
+    scene.end();
+    let stats = scratch.run(["stats", "--json", output.to_str().unwrap()]);
+    let json: serde_json::Value = serde_json::from_str(&stats.out).unwrap();
+    assert_eq!(json["troubles"].as_array().map(Vec::len), Some(0), "{json}");
+    let messages = scratch.messages("t.silver");
+    let number = |text: &String| text.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
+    let numbers: Option<Vec<u64>> = messages.iter().map(number).collect();
+    assert!(numbers.is_some_and(|numbers| numbers.into_iter().eq(0..200_000)), "each once, in order");
+}
+
 #[test]
 fn sink_full() {
     let scratch = Scratch::new();

@@ -8,7 +8,7 @@ use silverpoint_wire::layout::control::at;
 use silverpoint_wire::layout::ring::at as ring_at;
 use silverpoint_wire::level::Level;
 
-use crate::fake::{Fake, now, put32, put64, site};
+use crate::fake::{Fake, get32, now, put32, put64, site};
 use crate::scratch::{Scratch, wait_until};
 use crate::told::read;
 
@@ -64,6 +64,54 @@ fn a_retired_ring_is_drained_and_its_slice_can_be_claimed_again() {
         let values = trace.values(&fake.session_id, round as u32 + 1);
         assert!(values.into_iter().eq(100 * round..100 * round + 30), "stream {}", round + 1);
     }
+}
+
+#[test]
+fn a_thread_that_waits_at_its_last_ring_is_woken_for_an_emptied_one() {
+    let scratch = Scratch::new("emptied");
+    let mut fake = Fake::new(&scratch.root(), 1);
+    let id = fake.register(&site("{}", Level::Info, ""));
+    let (first, second) = (fake.slab(16), fake.slab(16));
+    let mut left = fake.ring(first, 1);
+    left.put(id, 1);
+    left.retire();
+    let last = fake.ring(second, 1);
+    last.set32(ring_at::WAITING, 1);
+    let mut collector = Collector::new(scratch.config()).unwrap();
+    // The second look finds the ring that was left empty.
+    collector.pass();
+    collector.pass();
+    let woken = get32(&fake.rings, last.at + ring_at::WAKE as u64);
+    assert!(woken > 0, "its own ring had nothing to release");
+    collector.pass();
+    assert_eq!(get32(&fake.rings, last.at + ring_at::WAKE as u64), woken, "once");
+    collector.leave();
+}
+
+#[test]
+fn the_waits_of_a_stream_that_is_gone_are_told() {
+    let scratch = Scratch::new("waits");
+    let mut fake = Fake::new(&scratch.root(), 1);
+    let id = fake.register(&site("{}", Level::Info, ""));
+    let slab = fake.slab(11);
+    let mut ring = fake.ring(slab, 1);
+    let mut collector = Collector::new(scratch.config()).unwrap();
+    for stalls in 1..=2 {
+        // The first is reported at once. The next report is due in a second.
+        ring.put(id, stalls);
+        ring.set(ring_at::STALLS, stalls);
+        ring.set(ring_at::STALL_NS, 100 * stalls);
+        collector.pass();
+    }
+    ring.retire();
+    collector.pass();
+    let next = fake.claim(ring.at, ring.size, 1);
+    next.set(ring_at::STALLS, 0);
+    next.set(ring_at::STALL_NS, 0);
+    collector.pass();
+    collector.leave();
+    let told = &read(&scratch.trace()).losses[&(fake.session_id, ring.stream)];
+    assert_eq!((told.stalls, told.stall_ns), (2, 200));
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //!  make_room ────▶ Ready ───────────────────────────────▶ Reservation
 //!      │ Full
 //!      ├─ a larger slice is to be had, and others have enough ──▶ grow, again
+//!      ├─ the same of a further slice of the largest size, unless records are overwritten ──▶ continue, again
 //!      ├─ overwrite ──▶ the core forgets what is oldest
 //!      ├─ drop ───────▶ counted: full
 //!      └─ block ──────▶ wait; room: again; block_max passed: counted (collector_gone, sink_full) until the ring is half empty
@@ -37,6 +38,8 @@ const COMFORTABLE_SIZE: u32 = 2;
 const YOUNG_NS: u64 = 500_000_000;
 /// After a larger slice was not to be had.
 const GROWTH_PAUSE_NS: u64 = 100_000_000;
+/// After a further slice was not to be had, where records are dropped: no search at each of them.
+const FURTHER_PAUSE_NS: u64 = 1_000_000;
 /// One sleep of a producer that waits for room; the collector wakes it earlier.
 const WAIT_NS: u64 = 50_000_000;
 /// A collector whose heartbeat stands still for so long makes no progress (it beats at least five times a second).
@@ -58,6 +61,8 @@ pub(crate) struct Lane {
     grow_after_ns: Cell<u64>,
     /// As `grow_after_ns`, of a growth that looked for what is at hand only: what a record needs does not wait for that.
     look_after_ns: Cell<u64>,
+    /// As `grow_after_ns`, of a further slice of the largest size.
+    continue_after_ns: Cell<u64>,
     /// 1 + cause, while records are dropped until the ring is half empty; else 0.
     degraded: Cell<u32>,
     /// 1 when `losses` or `stall_ns` are to be recorded.
@@ -95,7 +100,13 @@ impl Lane {
         for word in [&self.size, &self.stream, &self.settled, &self.degraded, &self.untold, &self.stall_why] {
             word.set(0);
         }
-        for word in [&self.claimed_ns, &self.grow_after_ns, &self.look_after_ns, &self.stall_ns] {
+        for word in [
+            &self.claimed_ns,
+            &self.grow_after_ns,
+            &self.look_after_ns,
+            &self.continue_after_ns,
+            &self.stall_ns,
+        ] {
             word.set(0);
         }
         self.slice.set(null_mut());
@@ -177,7 +188,8 @@ impl Lane {
             // hand, or as long as there is plenty for others.
             let mut room = self.head.make_room(want, false);
             if room == Room::Full
-                && self.grow(session, remembered, number, size, slabs::is_plenty(session, self.next_size()))
+                && (self.grow(session, remembered, number, size, slabs::is_plenty(session, self.next_size()))
+                    || (!overwrite && self.go_on(session, remembered, number, mode == Mode::Drop)))
             {
                 continue;
             }
@@ -199,7 +211,7 @@ impl Lane {
                 }
                 Room::Full => match mode {
                     Mode::Drop => return Err(Cause::Full),
-                    Mode::Block | Mode::Overwrite => self.wait(session, want, level)?,
+                    Mode::Block | Mode::Overwrite => self.wait(session, remembered, number, want, level)?,
                 },
             }
         }
@@ -289,6 +301,34 @@ impl Lane {
         false
     }
 
+    /// Continues in a further slice of the largest size, in place of a wait or a loss. An emptied slice comes
+    /// first, then a new one as long as there is plenty for others. `may_pause`: not at each record.
+    fn go_on(
+        &self,
+        session: &'static Session,
+        remembered: &'static Remembered,
+        number: usize,
+        may_pause: bool,
+    ) -> bool {
+        let time = clock::coarse_ns();
+        if !self.is_largest(session) || (may_pause && time < self.continue_after_ns.get()) {
+            return false;
+        }
+        let size = self.size.get() as usize;
+        self.head.claiming().set(1);
+        if self.attach(session, remembered, number, size, slabs::is_plenty(session, size)) {
+            return true;
+        }
+        self.head.claiming().set(0);
+        self.continue_after_ns.set(time + FURTHER_PAUSE_NS);
+        false
+    }
+
+    /// Whether the session has no larger rings.
+    fn is_largest(&self, session: &Session) -> bool {
+        slabs::capacity_of(session, self.next_size()).is_none_or(|capacity| capacity <= self.head.capacity())
+    }
+
     /// Puts the lane on a slice of that size, and retires the one it had. The lane is marked as claiming.
     fn attach(
         &self,
@@ -301,14 +341,7 @@ impl Lane {
         if slabs::capacity_of(session, size).is_none() {
             return false;
         }
-        let claim = Claim {
-            size,
-            lane: number,
-            tid: sys::thread_id(),
-            previous: self.stream.get(),
-            may_forget: !is_collected(session),
-            may_begin_slab,
-        };
+        let claim = self.claim_of(session, number, size, may_begin_slab);
         let Some(claimed) = slabs::claim(session, remembered, &claim) else { return false };
         if self.head.has_ring() {
             self.slice().set_state(session, at::ring::RETIRED);
@@ -330,6 +363,17 @@ impl Lane {
         self.degraded.set(0);
         self.head.claiming().set(0);
         true
+    }
+
+    fn claim_of(&self, session: &Session, number: usize, size: usize, may_begin_slab: bool) -> Claim {
+        Claim {
+            size,
+            lane: number,
+            tid: sys::thread_id(),
+            previous: self.stream.get(),
+            may_forget: !is_collected(session),
+            may_begin_slab,
+        }
     }
 
     /// Whether the ring was filled twice while it was young.
@@ -364,9 +408,16 @@ impl Lane {
         }
     }
 
-    /// Waits until the collector has left room for `size` bytes. It ends earlier with another policy, without
-    /// a collector, or at the end of the patience.
-    fn wait(&self, session: &'static Session, size: usize, level: u8) -> Result<(), Cause> {
+    /// Waits until the collector has left room for `size` bytes, here or in a further slice. It ends earlier
+    /// with another policy, without a collector, or at the end of the patience.
+    fn wait(
+        &self,
+        session: &'static Session,
+        remembered: &'static Remembered,
+        number: usize,
+        size: usize,
+        level: u8,
+    ) -> Result<(), Cause> {
         // SAFETY: the header is always backed.
         let (state, block_max, heartbeat) = unsafe {
             (
@@ -377,10 +428,15 @@ impl Lane {
         };
         let start = clock::monotonic_ns();
         let mut beat = (heartbeat.load(Ordering::Relaxed), start);
+        let claim = self.claim_of(session, number, self.size.get() as usize, false);
+        let is_largest = self.is_largest(session);
         let result = loop {
             ring_doorbell(session);
-            self.head.wait_for_room(size, WAIT_NS);
-            if self.head.has_room(size) || mode(session, level) != Mode::Block {
+            self.head.wait_for_room(size, WAIT_NS, || is_largest && slabs::is_one_adoptable(session, &claim));
+            if self.head.has_room(size)
+                || self.go_on(session, remembered, number, false)
+                || mode(session, level) != Mode::Block
+            {
                 break Ok(());
             }
             let now = clock::monotonic_ns();

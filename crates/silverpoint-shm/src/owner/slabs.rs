@@ -23,7 +23,9 @@ use crate::{clock, sys};
 
 /// Slices that one claim looks at for adoption before it takes new room: a bound on the time of a thread's first record.
 const LOOK_AT: usize = 8;
-/// As above when there is no new room left: then looking longer is better than losing records.
+/// As above of slices as large as a slab, which are few: an emptied one is better than new memory.
+const LOOK_AT_LARGEST: usize = 256;
+/// As [`LOOK_AT`] when there is no new room left: then looking longer is better than losing records.
 const LOOK_AT_EXHAUSTED: usize = 64;
 /// After a search of everything that found nothing.
 const PAUSE_NS: u64 = 10_000_000;
@@ -91,7 +93,8 @@ pub(crate) struct Claimed {
 /// Claims a slice. `None`: no memory.
 pub(crate) fn claim(session: &Session, remembered: &Remembered, claim: &Claim) -> Option<Claimed> {
     let shift = shift_of(session, claim.size)?;
-    let slice = adopt(session, remembered, claim, shift, LOOK_AT, false)
+    let look_at = if 1 << shift == session.layout.slab_bytes { LOOK_AT_LARGEST } else { LOOK_AT };
+    let slice = adopt(session, remembered, claim, shift, look_at, false)
         .or_else(|| take_new(session, remembered, claim.size, claim.may_begin_slab))
         .or_else(|| {
             let now = clock::monotonic_ns();
@@ -194,6 +197,22 @@ fn used(session: &Session, slab: u32, shift: u32) -> u32 {
     }
 }
 
+/// All slices of a size that were ever claimed and are backed.
+fn slices_of(session: &Session, slabs: u32, shift: u32) -> impl Iterator<Item = Slice> {
+    (0..slabs).flat_map(move |slab| {
+        (0..used(session, slab, shift)).map(move |number| slice_at(session, slab, number, shift))
+    })
+}
+
+/// Whether a slice may be adopted by this claim. The caller may find that another thread was quicker.
+pub(crate) fn is_one_adoptable(session: &Session, claim: &Claim) -> bool {
+    shift_of(session, claim.size).is_some_and(|shift| {
+        slices_of(session, slabs(session), shift)
+            .take(LOOK_AT_LARGEST)
+            .any(|slice| slice.adoptable(session, claim, false).is_some())
+    })
+}
+
 /// Examines up to `look_at` slices of a size, from where the last search ended, and takes an unused one. Of
 /// several that must be forgotten it takes the one that was claimed first.
 fn adopt(
@@ -212,18 +231,10 @@ fn adopt(
     let cursor = &remembered.slices_cursor[claim.size];
     let start = cursor.load(Ordering::Relaxed) as usize % all;
     let mut oldest: Option<(u64, Slice, u32)> = None;
-    for k in 0..all.min(look_at.max(if forget { all } else { 0 })) {
-        let mut number = ((start + k) % all) as u32;
-        let slab = (0..slabs).find(|slab| {
-            let used = used(session, *slab, shift);
-            if number < used {
-                return true;
-            }
-            number -= used;
-            false
-        });
-        let Some(slab) = slab else { continue };
-        let slice = slice_at(session, slab, number, shift);
+    let most = all.min(look_at.max(if forget { all } else { 0 }));
+    // Twice around, since the search begins in the middle.
+    let slices = (0..2).flat_map(|_| slices_of(session, slabs, shift));
+    for (k, slice) in slices.skip(start).take(most).enumerate() {
         if let Some(state) = slice.adoptable(session, claim, forget) {
             if !forget {
                 if slice.take(session, state) {

@@ -380,18 +380,18 @@ impl<P: Platform> Head<P> {
         true
     }
 
-    /// Sleeps until the collector has consumed something, at most `timeout_ns`; not at all when there already is room for `size` bytes.
-    /// May return early: the caller looks again.
+    /// Sleeps until the collector has consumed something, at most `timeout_ns`. It does not sleep if there already is room for `size` bytes,
+    /// or `elsewhere`: in a ring that the collector has emptied. May return early: the caller looks again.
     ///
     /// No wake-up is lost: either the collector sees `waiting` after it has stored `consumed`, or this sees `consumed`.
-    pub fn wait_for_room(&self, size: usize, timeout_ns: u64) {
+    pub fn wait_for_room(&self, size: usize, timeout_ns: u64, elsewhere: impl FnOnce() -> bool) {
         let Some(shared) = self.shared() else { return };
         // SAFETY: set by attach, valid as long as the lane has its ring.
         let (waiting, wake) = unsafe { (&*shared.waiting, &*shared.wake) };
         let before = wake.load(Ordering::Acquire);
         waiting.store(1, Ordering::Relaxed);
         P::full_fence();
-        if !self.has_room(size) {
+        if !self.has_room(size) && !elsewhere() {
             P::wait(wake, before, timeout_ns);
         }
         waiting.store(0, Ordering::Relaxed);

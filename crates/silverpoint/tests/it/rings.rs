@@ -19,6 +19,7 @@ pub const TESTS: &[Test] = &[
     ("a_flight_recorder_keeps_the_latest", flight_recorder),
     ("drop_counts_every_record", drop_counts),
     ("a_large_record_of_a_late_thread_is_whole", late_and_large),
+    ("a_burst_that_fits_into_the_memory_waits_for_nobody", burst_waits_for_nobody),
     ("block_gives_up_and_says_so", block_gives_up),
     ("block_does_not_wait_for_a_collector_that_stands_still", stands_still),
     ("block_waits_for_a_collector_whose_heart_beats", heart_beats),
@@ -167,6 +168,29 @@ fn block_gives_up() {
     let (stalls, stall_ns) = stalls.into_iter().reduce(|a, b| (a.0 + b.0, a.1 + b.1)).unwrap();
     assert_eq!(stalls, 1, "it waits once, then drops until the ring is half empty");
     assert!(stall_ns >= 150_000_000, "{stall_ns}");
+}
+
+/// Nobody collects, and the burst is five times as large as the largest ring.
+fn burst_waits_for_nobody() {
+    for policy in ["block=forever", "drop"] {
+        let scene = Scene::new();
+        let settings = [
+            ("SILVERPOINT_FILTER", "info"),
+            ("SILVERPOINT_COLLECTOR", "1"),
+            ("SILVERPOINT_POLICY", policy),
+            ("SILVERPOINT_MEMORY", "16M"),
+        ];
+        scene.run("storm", &settings);
+        let session = reader::only_session(scene.root());
+        let numbers: Vec<u64> = session.args_of("n").iter().map(|n| n.parse().unwrap()).collect();
+        assert!(numbers.into_iter().eq(0..RECORDS), "every record once and in order");
+        assert_eq!(session.losses(), [0; 8]);
+        assert_eq!(session.streams.values().map(|stream| stream.header.stalls).sum::<u64>(), 0);
+        let rings: Vec<_> = session.streams.values().map(|stream| stream.header).collect();
+        let largest = rings.iter().filter(|header| header.capacity == 1_048_320).count();
+        assert_eq!(largest, 5, "of 4.8 MB");
+        assert!(rings.iter().zip(0..).all(|(header, before)| header.previous == before), "one chain");
+    }
 }
 
 /// Nobody has the patience that the longest wait allows.
