@@ -660,6 +660,15 @@ fn lock(file: &File) -> bool {
     ofd::try_lock(file.as_fd(), 0, Lock::Exclusive).unwrap_or(true)
 }
 
+impl Drop for TraceFile {
+    /// A process that is being started has a copy of the descriptor for a moment. The lock must not stay with it.
+    fn drop(&mut self) {
+        if self.file.is_intact() {
+            let _ = ofd::unlock(self.file().as_fd(), 0);
+        }
+    }
+}
+
 /// Empty, or beginning with (a part of) the sync mark.
 fn begins_like_a_trace(file: &File) -> io::Result<bool> {
     let mut start = [0; SYNC.len()];
