@@ -5,8 +5,9 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList, PySet, PyString, PyTuple};
 use silverpoint_trace::cbor;
+use silverpoint_wire::leaf::{self, Leaf, Pieces};
 use silverpoint_wire::signature::Type;
-use silverpoint_wire::value::{Sequence, Text, Visitor, WalkError, walk};
+use silverpoint_wire::value::{Sequence, WalkError, walk};
 
 /// The classes of `silverpoint._values`, looked up once.
 pub(crate) struct Classes {
@@ -94,7 +95,7 @@ pub(crate) fn argument<'py>(
 /// What an item of CBOR is; its bytes when it is none.
 pub(crate) fn item<'py>(py: Python<'py>, cbor: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     let mut builder = Builder::new(py)?;
-    builder.any(cbor)?;
+    builder.leaf(Leaf::Any(cbor))?;
     builder.finish()
 }
 
@@ -182,132 +183,72 @@ fn map<'py>(py: Python<'py>, values: Vec<Bound<'py, PyAny>>) -> PyResult<Bound<'
     Ok(PyList::new(py, pairs)?.into_any())
 }
 
-impl<'py> Visitor for Builder<'py> {
+impl<'py> Pieces for Builder<'py> {
     type Error = PyErr;
 
-    fn null(&mut self) -> PyResult<()> {
-        self.put(self.py.None().into_bound(self.py));
-        Ok(())
-    }
-
-    fn bool(&mut self, value: bool) -> PyResult<()> {
-        self.put(value.into_pyobject(self.py)?.to_owned().into_any());
-        Ok(())
-    }
-
-    fn i64(&mut self, value: i64) -> PyResult<()> {
-        self.put(value.into_pyobject(self.py)?.into_any());
-        Ok(())
-    }
-
-    fn u64(&mut self, value: u64) -> PyResult<()> {
-        self.put(value.into_pyobject(self.py)?.into_any());
-        Ok(())
-    }
-
-    fn i128(&mut self, value: i128) -> PyResult<()> {
-        self.put(value.into_pyobject(self.py)?.into_any());
-        Ok(())
-    }
-
-    fn u128(&mut self, value: u128) -> PyResult<()> {
-        self.put(value.into_pyobject(self.py)?.into_any());
-        Ok(())
-    }
-
-    fn f32(&mut self, value: f32) -> PyResult<()> {
-        self.f64(value.into())
-    }
-
-    fn f64(&mut self, value: f64) -> PyResult<()> {
-        self.put(value.into_pyobject(self.py)?.into_any());
-        Ok(())
-    }
-
-    fn char(&mut self, value: char) -> PyResult<()> {
-        self.put(value.into_pyobject(self.py)?.into_any());
-        Ok(())
-    }
-
-    fn pointer(&mut self, value: u64) -> PyResult<()> {
-        let pointer = self.classes.pointer.bind(self.py).call1((value,))?;
-        self.put(pointer);
-        Ok(())
-    }
-
-    fn text(&mut self, text: Text<'_>, missing: u32) -> PyResult<()> {
-        let string = match text.as_str() {
-            Some(valid) => PyString::new(self.py, valid),
-            None => PyString::new(self.py, &text.chars().collect::<String>()),
-        };
-        let value = match missing {
-            0 => string.into_any(),
-            _ => self.classes.cut_str.bind(self.py).call1((string, missing))?,
+    fn leaf(&mut self, leaf: Leaf<'_>) -> PyResult<()> {
+        let (py, classes) = (self.py, self.classes);
+        let value = match leaf {
+            Leaf::Null | Leaf::None => py.None().into_bound(py),
+            Leaf::Bool(value) => value.into_pyobject(py)?.to_owned().into_any(),
+            Leaf::I64(value) => value.into_pyobject(py)?.into_any(),
+            Leaf::U64(value) => value.into_pyobject(py)?.into_any(),
+            Leaf::I128(value) => value.into_pyobject(py)?.into_any(),
+            Leaf::U128(value) => value.into_pyobject(py)?.into_any(),
+            Leaf::F32(value) => f64::from(value).into_pyobject(py)?.into_any(),
+            Leaf::F64(value) => value.into_pyobject(py)?.into_any(),
+            Leaf::Char(value) => value.into_pyobject(py)?.into_any(),
+            Leaf::Pointer(value) => classes.pointer.bind(py).call1((value,))?,
+            Leaf::Text(text, missing) => {
+                let string = match text.as_str() {
+                    Some(valid) => PyString::new(py, valid),
+                    None => PyString::new(py, &text.chars().collect::<String>()),
+                };
+                match missing {
+                    0 => string.into_any(),
+                    _ => classes.cut_str.bind(py).call1((string, missing))?,
+                }
+            }
+            Leaf::Bytes(bytes, missing) => {
+                let bytes = PyBytes::new(py, bytes);
+                match missing {
+                    0 => bytes.into_any(),
+                    _ => classes.cut_bytes.bind(py).call1((bytes, missing))?,
+                }
+            }
+            Leaf::Uuid(uuid) => classes.uuid.bind(py).call1((py.None(), PyBytes::new(py, &uuid)))?,
+            Leaf::Time(unix_ns) => time(py, unix_ns)?,
+            Leaf::Duration(ns) => duration(py, ns)?,
+            // What is malformed half-way must leave nothing behind: it is looked through first.
+            Leaf::Any(cbor) if cbor::check(cbor).is_err() => PyBytes::new(py, cbor).into_any(),
+            Leaf::Any(cbor) => {
+                return match cbor::visit(cbor, self) {
+                    Err(cbor::Error::Visitor(error)) => Err(error),
+                    Ok(()) | Err(cbor::Error::Malformed(_)) => Ok(()),
+                };
+            }
+            Leaf::Enumeration { name, label, value } => {
+                classes.enumeration.bind(py).call1((value, name, label))?
+            }
         };
         self.put(value);
         Ok(())
     }
 
-    fn bytes(&mut self, bytes: &[u8], missing: u32) -> PyResult<()> {
-        let bytes = PyBytes::new(self.py, bytes);
-        let value = match missing {
-            0 => bytes.into_any(),
-            _ => self.classes.cut_bytes.bind(self.py).call1((bytes, missing))?,
-        };
-        self.put(value);
-        Ok(())
-    }
-
-    fn uuid(&mut self, uuid: [u8; 16]) -> PyResult<()> {
-        let bytes = PyBytes::new(self.py, &uuid);
-        let uuid = self.classes.uuid.bind(self.py).call1((self.py.None(), bytes))?;
-        self.put(uuid);
-        Ok(())
-    }
-
-    fn time(&mut self, unix_ns: i64) -> PyResult<()> {
-        self.put(time(self.py, unix_ns)?);
-        Ok(())
-    }
-
-    fn duration(&mut self, ns: i64) -> PyResult<()> {
-        self.put(duration(self.py, ns)?);
-        Ok(())
-    }
-
-    fn any(&mut self, cbor: &[u8]) -> PyResult<()> {
-        // What is malformed half-way must leave nothing behind: it is looked through first.
-        if cbor::check(cbor).is_err() {
-            return self.bytes(cbor, 0);
-        }
-        match cbor::visit(cbor, self) {
-            Err(cbor::Error::Visitor(error)) => Err(error),
-            Ok(()) | Err(cbor::Error::Malformed(_)) => Ok(()),
-        }
-    }
-
-    fn none(&mut self) -> PyResult<()> {
-        self.null()
-    }
-
-    fn begin_sequence(&mut self, kind: Sequence, _len: u32, missing: u32) -> PyResult<()> {
-        let kind = match kind {
-            Sequence::List => Container::List,
-            Sequence::Set => Container::Set,
-            Sequence::Tuple => Container::Tuple,
+    fn begin(&mut self, container: leaf::Container<'_>) -> PyResult<()> {
+        let (kind, missing) = match container {
+            leaf::Container::Sequence { kind, missing, .. } => {
+                let kind = match kind {
+                    Sequence::List => Container::List,
+                    Sequence::Set => Container::Set,
+                    Sequence::Tuple => Container::Tuple,
+                };
+                (kind, missing)
+            }
+            leaf::Container::Map(_) => (Container::Map, 0),
+            leaf::Container::Record { name, .. } => (Container::Record(name.to_owned()), 0),
         };
         self.open.push(Open { kind, missing, values: Vec::new() });
-        Ok(())
-    }
-
-    fn begin_map(&mut self, _len: u32) -> PyResult<()> {
-        self.open.push(Open { kind: Container::Map, missing: 0, values: Vec::new() });
-        Ok(())
-    }
-
-    fn begin_record(&mut self, name: &str, _fields: usize) -> PyResult<()> {
-        let kind = Container::Record(name.to_owned());
-        self.open.push(Open { kind, missing: 0, values: Vec::new() });
         Ok(())
     }
 
@@ -322,12 +263,6 @@ impl<'py> Visitor for Builder<'py> {
             let value = self.close(open)?;
             self.put(value);
         }
-        Ok(())
-    }
-
-    fn enumeration(&mut self, name: &str, label: Option<&str>, value: i64) -> PyResult<()> {
-        let value = self.classes.enumeration.bind(self.py).call1((value, name, label))?;
-        self.put(value);
         Ok(())
     }
 }

@@ -12,8 +12,9 @@ use arrow_schema::{DataType, TimeUnit};
 use silverpoint_query::columns::{Kind, kind_of, micros};
 use silverpoint_render::json::{Stack, push_plain};
 use silverpoint_render::push_uuid;
+use silverpoint_wire::leaf::{Container, Leaf, Pieces};
 use silverpoint_wire::signature::Type;
-use silverpoint_wire::value::{Sequence, Text, Visitor, WalkError, walk};
+use silverpoint_wire::value::{WalkError, walk};
 
 /// As Arrow calls it.
 pub fn data_type(kind: Kind) -> DataType {
@@ -148,99 +149,51 @@ impl Values {
         Some((cell, end))
     }
 
-    fn set(&mut self, cell: Cell) -> Result<(), Infallible> {
-        self.cell = cell;
-        Ok(())
-    }
-
-    fn set_text(&mut self, text: &str) -> Result<(), Infallible> {
+    fn text(&mut self, text: &str) -> Cell {
         self.text.push_str(text);
-        self.set(Cell::Text)
+        Cell::Text
     }
 }
 
 /// Of a value without parts.
-impl Visitor for Values {
+impl Pieces for Values {
     type Error = Infallible;
 
-    fn null(&mut self) -> Result<(), Infallible> {
-        self.set(Cell::Null)
-    }
-    fn bool(&mut self, value: bool) -> Result<(), Infallible> {
-        self.set(Cell::Bool(value))
-    }
-    fn i64(&mut self, value: i64) -> Result<(), Infallible> {
-        self.set(Cell::Int(value))
-    }
-    fn u64(&mut self, value: u64) -> Result<(), Infallible> {
-        self.set(Cell::unsigned(value))
-    }
-    fn i128(&mut self, _: i128) -> Result<(), Infallible> {
-        Ok(())
-    }
-    fn u128(&mut self, _: u128) -> Result<(), Infallible> {
-        Ok(())
-    }
-    fn f32(&mut self, value: f32) -> Result<(), Infallible> {
-        self.set(Cell::Float(value.into()))
-    }
-    fn f64(&mut self, value: f64) -> Result<(), Infallible> {
-        self.set(Cell::Float(value))
-    }
-    fn char(&mut self, value: char) -> Result<(), Infallible> {
-        self.set_text(value.encode_utf8(&mut [0; 4]))
-    }
-    fn pointer(&mut self, value: u64) -> Result<(), Infallible> {
-        self.set_text(&format!("0x{value:x}"))
-    }
-    fn text(&mut self, text: Text<'_>, _: u32) -> Result<(), Infallible> {
-        match text.as_str() {
-            Some(text) => self.set_text(text),
-            None => {
-                text.chars().for_each(|character| self.text.push(character));
-                self.set(Cell::Text)
+    fn leaf(&mut self, leaf: Leaf<'_>) -> Result<(), Infallible> {
+        self.cell = match leaf {
+            Leaf::Null | Leaf::None => Cell::Null,
+            Leaf::Bool(value) => Cell::Bool(value),
+            Leaf::I64(value) | Leaf::Time(value) | Leaf::Duration(value) => Cell::Int(value),
+            Leaf::U64(value) => Cell::unsigned(value),
+            Leaf::F32(value) => Cell::Float(value.into()),
+            Leaf::F64(value) => Cell::Float(value),
+            Leaf::Char(value) => self.text(value.encode_utf8(&mut [0; 4])),
+            Leaf::Pointer(value) => self.text(&format!("0x{value:x}")),
+            Leaf::Text(text, _) => match text.as_str() {
+                Some(text) => self.text(text),
+                None => self.text(&text.chars().collect::<String>()),
+            },
+            Leaf::Bytes(bytes, _) => {
+                self.bytes.extend_from_slice(bytes);
+                Cell::Bytes
             }
-        }
-    }
-    fn bytes(&mut self, bytes: &[u8], _: u32) -> Result<(), Infallible> {
-        self.bytes.extend_from_slice(bytes);
-        self.set(Cell::Bytes)
-    }
-    fn uuid(&mut self, uuid: [u8; 16]) -> Result<(), Infallible> {
-        push_uuid(&mut self.text, &uuid);
-        self.set(Cell::Text)
-    }
-    fn time(&mut self, unix_ns: i64) -> Result<(), Infallible> {
-        self.set(Cell::Int(unix_ns))
-    }
-    fn duration(&mut self, ns: i64) -> Result<(), Infallible> {
-        self.set(Cell::Int(ns))
-    }
-    fn any(&mut self, _: &[u8]) -> Result<(), Infallible> {
+            Leaf::Uuid(uuid) => {
+                push_uuid(&mut self.text, &uuid);
+                Cell::Text
+            }
+            Leaf::Enumeration { label: Some(label), .. } => self.text(label),
+            Leaf::Enumeration { label: None, value, .. } => self.text(&value.to_string()),
+            // Their column is JSON.
+            Leaf::I128(_) | Leaf::U128(_) | Leaf::Any(_) => return Ok(()),
+        };
         Ok(())
     }
-    fn none(&mut self) -> Result<(), Infallible> {
-        self.set(Cell::Null)
-    }
-    fn begin_sequence(&mut self, _: Sequence, _: u32, _: u32) -> Result<(), Infallible> {
+
+    fn begin(&mut self, _: Container<'_>) -> Result<(), Infallible> {
         Ok(())
     }
-    fn begin_map(&mut self, _: u32) -> Result<(), Infallible> {
-        Ok(())
-    }
-    fn begin_record(&mut self, _: &str, _: usize) -> Result<(), Infallible> {
-        Ok(())
-    }
-    fn field(&mut self, _: &str) -> Result<(), Infallible> {
-        Ok(())
-    }
+
     fn end(&mut self) -> Result<(), Infallible> {
         Ok(())
-    }
-    fn enumeration(&mut self, _: &str, label: Option<&str>, value: i64) -> Result<(), Infallible> {
-        match label {
-            Some(label) => self.set_text(label),
-            None => self.set_text(&value.to_string()),
-        }
     }
 }

@@ -3,7 +3,8 @@
 use std::convert::Infallible;
 
 use silverpoint_render::json::{JsonVisitor, Stack, push_string};
-use silverpoint_wire::value::{Sequence, Text, Visitor};
+use silverpoint_wire::leaf::{Container, Leaf, Pieces};
+use silverpoint_wire::value::Text;
 
 /// The columns, in their order. All that a record may have stands in one of them.
 pub(crate) const COLUMNS: [&str; 29] = [
@@ -78,10 +79,10 @@ impl Cells {
     }
 
     /// A value without parts: alone in its cell, or a part of what is there.
-    fn value(&mut self, visit: impl FnOnce(&mut JsonVisitor<'_>) -> Done) -> Done {
+    #[inline(always)]
+    fn value(&mut self, leaf: Leaf<'_>) -> Done {
         self.separate();
-        let mut visitor = JsonVisitor::new(&mut self.json, &mut self.stack);
-        visit(&mut visitor)?;
+        leaf.visit(&mut JsonVisitor::new(&mut self.json, &mut self.stack))?;
         // Date-times and bytes: digits and signs in quotes.
         if self.is_plain && self.open.is_empty() && self.json.starts_with('"') {
             self.json.pop();
@@ -105,73 +106,37 @@ impl Cells {
             self.present |= 1 << self.column;
         }
     }
+}
 
-    fn begin(&mut self, opening: char, closing: char) -> Done {
+impl Pieces for Cells {
+    type Error = Infallible;
+
+    #[inline(always)]
+    fn leaf(&mut self, leaf: Leaf<'_>) -> Done {
+        let is_cell = self.is_plain && self.open.is_empty();
+        match leaf {
+            // A field of the record that is null is as good as missing.
+            Leaf::Null if is_cell => {}
+            Leaf::Text(Text::Utf8(units), _) if is_cell => {
+                self.json.push_str(&String::from_utf8_lossy(units));
+                self.complete();
+            }
+            _ => self.value(leaf)?,
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, container: Container<'_>) -> Done {
+        let (opening, closing) = match container {
+            // The first one is the record itself: its fields are the columns.
+            Container::Record { .. } if !std::mem::replace(&mut self.begun, true) => return Ok(()),
+            Container::Record { .. } => ('{', '}'),
+            Container::Sequence { .. } | Container::Map(_) => ('[', ']'),
+        };
         self.separate();
         self.json.push(opening);
         self.open.push(closing);
         Ok(())
-    }
-}
-
-macro_rules! values {
-    ($($name:ident($($arg:ident: $type:ty),*)),*) => {
-        $(fn $name(&mut self, $($arg: $type),*) -> Done { self.value(|json| json.$name($($arg),*)) })*
-    };
-}
-
-impl Visitor for Cells {
-    type Error = Infallible;
-
-    values!(
-        bool(value: bool),
-        i64(value: i64),
-        u64(value: u64),
-        i128(value: i128),
-        u128(value: u128),
-        f32(value: f32),
-        f64(value: f64),
-        char(value: char),
-        pointer(value: u64),
-        bytes(bytes: &[u8], missing: u32),
-        uuid(uuid: [u8; 16]),
-        time(unix_ns: i64),
-        duration(ns: i64),
-        any(cbor: &[u8]),
-        none(),
-        enumeration(name: &str, label: Option<&str>, value: i64)
-    );
-
-    /// A field of the record that is null is as good as missing.
-    fn null(&mut self) -> Done {
-        if self.is_plain && self.open.is_empty() { Ok(()) } else { self.value(|json| json.null()) }
-    }
-
-    fn text(&mut self, text: Text<'_>, missing: u32) -> Done {
-        match text {
-            Text::Utf8(units) if self.is_plain && self.open.is_empty() => {
-                self.json.push_str(&String::from_utf8_lossy(units));
-                self.complete();
-                Ok(())
-            }
-            _ => self.value(|json| json.text(text, missing)),
-        }
-    }
-
-    fn begin_sequence(&mut self, _kind: Sequence, _len: u32, _missing: u32) -> Done {
-        self.begin('[', ']')
-    }
-
-    fn begin_map(&mut self, _len: u32) -> Done {
-        self.begin('[', ']')
-    }
-
-    fn begin_record(&mut self, _name: &str, _fields: usize) -> Done {
-        // The first one is the record itself: its fields are the columns.
-        if !std::mem::replace(&mut self.begun, true) {
-            return Ok(());
-        }
-        self.begin('{', '}')
     }
 
     fn field(&mut self, name: &str) -> Done {

@@ -1,5 +1,8 @@
 //! Arguments so that nothing of them is lost, as events of a visitor that needs no types of its own. `pack` is the way back.
 //!
+//! Reads the bytes by their types instead of through [`walk`], which would check a second time what `document::is_exact` has checked:
+//! an adapter over the walk was measured at 1.5 to 6 % more instructions for files of nested values.
+//!
 //! | value | as |
 //! |---|---|
 //! | integers, enumerations, floats, bool, null, UUID, date-time, duration, pointer | themselves; an enumeration as its number |
@@ -198,7 +201,7 @@ fn cut<V: Visitor>(units: &[u8], missing: u32, visitor: &mut V) -> Result<(), V:
     visitor.end()
 }
 
-pub(crate) fn fixed<const N: usize, E>(bytes: &[u8], at: usize) -> Result<[u8; N], WalkError<E>> {
+fn fixed<const N: usize, E>(bytes: &[u8], at: usize) -> Result<[u8; N], WalkError<E>> {
     array(bytes, at).ok_or_else(|| truncated(at))
 }
 
@@ -216,7 +219,7 @@ fn is_cut(bytes: &[u8], at: usize) -> bool {
 }
 
 /// Where what follows a length begins, the length, and how much was cut.
-pub(crate) fn length<E>(bytes: &[u8], at: usize) -> Result<(usize, usize, u32), WalkError<E>> {
+fn length<E>(bytes: &[u8], at: usize) -> Result<(usize, usize, u32), WalkError<E>> {
     let word = u32_at(bytes, at).ok_or_else(|| truncated(at))?;
     if word & CUT == 0 {
         return Ok((at + 4, word as usize, 0));

@@ -2,8 +2,9 @@
 
 use silverpoint_render::{Quoting, Stack, TextVisitor, format::Spec};
 use silverpoint_trace::cbor;
+use silverpoint_wire::leaf::{Container, Leaf, Pieces};
 use silverpoint_wire::signature::Type;
-use silverpoint_wire::value::{Sequence, Text, Visitor, walk};
+use silverpoint_wire::value::{Sequence, Visitor, walk};
 
 /// Most nodes of one record; [`Node::missing`] reports the rest.
 pub const NODES_MAX: usize = 1 << 16;
@@ -176,7 +177,7 @@ impl Room {
     pub(crate) fn item(&mut self, name: &str, item: &[u8], end: End) {
         let (first, name) = (self.nodes.len(), self.keep(name.as_bytes()));
         let mut builder = Builder::new(self, name, end);
-        let _ = builder.any(item);
+        let _ = builder.leaf(Leaf::Any(item));
         builder.finish();
         if self.nodes.len() == first {
             let text = self.keep("…".as_bytes());
@@ -218,8 +219,8 @@ impl<'r> Builder<'r> {
         while self.end_innermost() {}
     }
 
-    /// A value without parts; `show` writes it.
-    fn leaf(&mut self, node: Node, show: impl FnOnce(&mut TextVisitor<'_>)) -> Done {
+    /// A value without parts, with its text.
+    fn show(&mut self, node: Node, leaf: Leaf<'_>) -> Done {
         if self.is_secret() {
             return self.put(Node::default(), SECRET);
         }
@@ -229,7 +230,7 @@ impl<'r> Builder<'r> {
         for (key, text) in &self.metas {
             let _ = visitor.meta(key, text);
         }
-        show(&mut visitor);
+        let _ = leaf.visit(&mut visitor);
         let shown = std::mem::take(&mut self.room.shown);
         let done = self.put(node, shown.as_bytes());
         self.room.shown = shown;
@@ -281,7 +282,7 @@ impl<'r> Builder<'r> {
         Ok(())
     }
 
-    fn begin(&mut self, kind: NodeKind, type_name: &str, len: u32, missing: u32) -> Done {
+    fn open(&mut self, kind: NodeKind, type_name: &str, len: u32, missing: u32) -> Done {
         self.metas.clear();
         if self.is_key() {
             // A key with parts is only indicated.
@@ -385,91 +386,81 @@ fn wide(negative: bool, magnitude: u128) -> Node {
     }
 }
 
-macro_rules! leaves {
-    ($($name:ident($($argument:ident: $type:ty),*) => $node:expr;)*) => {$(
-        fn $name(&mut self, $($argument: $type),*) -> Done {
-            if self.is_hidden() {
-                return Ok(());
-            }
-            self.leaf($node, |visitor| {
-                let _ = visitor.$name($($argument),*);
-            })
-        }
-    )*};
+/// What a value without parts is; its text comes from [`TextVisitor`].
+fn node(leaf: Leaf<'_>) -> Node {
+    match leaf {
+        Leaf::Null | Leaf::None | Leaf::Any(_) => Node::default(),
+        Leaf::Bool(value) => of(NodeKind::Bool, u64::from(value)),
+        Leaf::I64(value) => of(NodeKind::Int, value.cast_unsigned()),
+        Leaf::U64(value) => of(NodeKind::Uint, value),
+        Leaf::I128(value) => wide(value < 0, value.unsigned_abs()),
+        Leaf::U128(value) => wide(false, value),
+        Leaf::F32(value) => of(NodeKind::Float, f64::from(value).to_bits()),
+        Leaf::F64(value) => of(NodeKind::Float, value.to_bits()),
+        Leaf::Char(value) => of(NodeKind::Char, u64::from(u32::from(value))),
+        Leaf::Pointer(value) => of(NodeKind::Pointer, value),
+        Leaf::Text(_, missing) => Node { kind: NodeKind::Text, missing, ..Node::default() },
+        Leaf::Bytes(_, missing) => Node { kind: NodeKind::Bytes, missing, ..Node::default() },
+        Leaf::Uuid(_) => of(NodeKind::Uuid, 0),
+        Leaf::Time(unix_ns) => of(NodeKind::Time, unix_ns.cast_unsigned()),
+        Leaf::Duration(ns) => of(NodeKind::Duration, ns.cast_unsigned()),
+        Leaf::Enumeration { value, .. } => of(NodeKind::Enumeration, value.cast_unsigned()),
+    }
 }
 
-impl Visitor for Builder<'_> {
+impl Pieces for Builder<'_> {
     type Error = Full;
 
-    leaves! {
-        null() => Node::default();
-        none() => Node::default();
-        bool(value: bool) => of(NodeKind::Bool, u64::from(value));
-        i64(value: i64) => of(NodeKind::Int, value.cast_unsigned());
-        u64(value: u64) => of(NodeKind::Uint, value);
-        i128(value: i128) => wide(value < 0, value.unsigned_abs());
-        u128(value: u128) => wide(false, value);
-        f32(value: f32) => of(NodeKind::Float, f64::from(value).to_bits());
-        f64(value: f64) => of(NodeKind::Float, value.to_bits());
-        char(value: char) => of(NodeKind::Char, u64::from(u32::from(value)));
-        pointer(value: u64) => of(NodeKind::Pointer, value);
-        time(value: i64) => of(NodeKind::Time, value.cast_unsigned());
-        duration(value: i64) => of(NodeKind::Duration, value.cast_unsigned());
-    }
-
-    fn text(&mut self, text: Text<'_>, missing: u32) -> Done {
+    fn leaf(&mut self, leaf: Leaf<'_>) -> Done {
         if self.is_hidden() {
             return Ok(());
         }
-        let node = Node { kind: NodeKind::Text, missing, ..Node::default() };
-        if self.metas.iter().any(|(key, _)| key == "secret" || key == "look") {
-            return self.leaf(node, |visitor| {
-                let _ = visitor.text(text, missing);
-            });
+        let mut node = node(leaf);
+        match leaf {
+            // The text itself, unless metadata decides what is shown.
+            Leaf::Text(text, _) if !self.metas.iter().any(|(key, _)| key == "secret" || key == "look") => {
+                return match text.as_str() {
+                    Some(text) => self.put(node, text.as_bytes()),
+                    None => self.put(node, text.chars().collect::<String>().as_bytes()),
+                };
+            }
+            Leaf::Any(item) if cbor::check(item).is_err() => return self.leaf(Leaf::Bytes(item, 0)),
+            Leaf::Any(item) => {
+                return match cbor::visit(item, self) {
+                    Err(cbor::Error::Visitor(full)) => Err(full),
+                    Ok(()) | Err(cbor::Error::Malformed(_)) => Ok(()),
+                };
+            }
+            Leaf::Bytes(bytes, _) if !self.is_secret() => node.raw = self.room.keep(bytes),
+            Leaf::Uuid(uuid) if !self.is_secret() => node.raw = self.room.keep(&uuid),
+            Leaf::Enumeration { name, .. } => node.type_name = self.room.keep(name.as_bytes()),
+            _ => {}
         }
-        match text.as_str() {
-            Some(text) => self.put(node, text.as_bytes()),
-            None => self.put(node, text.chars().collect::<String>().as_bytes()),
+        self.show(node, leaf)
+    }
+
+    fn begin(&mut self, container: Container<'_>) -> Done {
+        if self.is_hidden() {
+            return self.hide();
         }
-    }
-
-    fn bytes(&mut self, bytes: &[u8], missing: u32) -> Done {
-        self.with_raw(NodeKind::Bytes, bytes, missing, |visitor| {
-            let _ = visitor.bytes(bytes, missing);
-        })
-    }
-
-    fn uuid(&mut self, uuid: [u8; 16]) -> Done {
-        self.with_raw(NodeKind::Uuid, &uuid, 0, |visitor| {
-            let _ = visitor.uuid(uuid);
-        })
-    }
-
-    fn any(&mut self, item: &[u8]) -> Done {
-        if cbor::check(item).is_err() {
-            return self.bytes(item, 0);
+        if self.is_secret() {
+            self.put(Node::default(), SECRET)?;
+            return self.hide();
         }
-        match cbor::visit(item, self) {
-            Err(cbor::Error::Visitor(full)) => Err(full),
-            Ok(()) | Err(cbor::Error::Malformed(_)) => Ok(()),
+        match container {
+            Container::Sequence { kind, len, missing } => {
+                let kind = match kind {
+                    Sequence::List => NodeKind::List,
+                    Sequence::Set => NodeKind::Set,
+                    Sequence::Tuple => NodeKind::Tuple,
+                };
+                self.open(kind, "", len, missing)
+            }
+            Container::Map(len) => self.open(NodeKind::Map, "", len, 0),
+            Container::Record { name, fields } => {
+                self.open(NodeKind::Struct, name, u32::try_from(fields).unwrap_or(u32::MAX), 0)
+            }
         }
-    }
-
-    fn begin_sequence(&mut self, kind: Sequence, len: u32, missing: u32) -> Done {
-        let kind = match kind {
-            Sequence::List => NodeKind::List,
-            Sequence::Set => NodeKind::Set,
-            Sequence::Tuple => NodeKind::Tuple,
-        };
-        self.begin_container(kind, "", len, missing)
-    }
-
-    fn begin_map(&mut self, len: u32) -> Done {
-        self.begin_container(NodeKind::Map, "", len, 0)
-    }
-
-    fn begin_record(&mut self, name: &str, fields: usize) -> Done {
-        self.begin_container(NodeKind::Struct, name, u32::try_from(fields).unwrap_or(u32::MAX), 0)
     }
 
     fn field(&mut self, name: &str) -> Done {
@@ -484,48 +475,10 @@ impl Visitor for Builder<'_> {
         Ok(())
     }
 
-    fn enumeration(&mut self, name: &str, label: Option<&str>, value: i64) -> Done {
-        if self.is_hidden() {
-            return Ok(());
-        }
-        let type_name = self.room.keep(name.as_bytes());
-        let node = Node { type_name, ..of(NodeKind::Enumeration, value.cast_unsigned()) };
-        self.leaf(node, |visitor| {
-            let _ = visitor.enumeration(name, label, value);
-        })
-    }
-
     fn meta(&mut self, key: &str, text: &str) -> Done {
         if !self.is_hidden() {
             self.metas.push((key.to_owned(), text.to_owned()));
         }
         Ok(())
-    }
-}
-
-impl Builder<'_> {
-    fn with_raw(
-        &mut self,
-        kind: NodeKind,
-        bytes: &[u8],
-        missing: u32,
-        show: impl FnOnce(&mut TextVisitor<'_>),
-    ) -> Done {
-        if self.is_hidden() {
-            return Ok(());
-        }
-        let raw = if self.is_secret() { Span::default() } else { self.room.keep(bytes) };
-        self.leaf(Node { kind, raw, missing, ..Node::default() }, show)
-    }
-
-    fn begin_container(&mut self, kind: NodeKind, name: &str, len: u32, missing: u32) -> Done {
-        if self.is_hidden() {
-            return self.hide();
-        }
-        if self.is_secret() {
-            self.put(Node::default(), SECRET)?;
-            return self.hide();
-        }
-        self.begin(kind, name, len, missing)
     }
 }

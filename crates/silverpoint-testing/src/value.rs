@@ -3,7 +3,8 @@
 use std::fmt;
 
 use silverpoint_trace::cbor;
-use silverpoint_wire::value::{Sequence, Text, Visitor};
+use silverpoint_wire::leaf::{Container, Leaf, Pieces};
+use silverpoint_wire::value::Sequence;
 
 /// A recorded value. Integers of all widths are one kind; so are texts of all encodings.
 #[derive(Clone, Debug, PartialEq)]
@@ -161,13 +162,13 @@ pub(crate) struct Builder {
 
 /// A container that is being filled.
 struct Open {
-    kind: Container,
+    kind: Kind,
     values: Vec<Value>,
     missing: u32,
     secret: bool,
 }
 
-enum Container {
+enum Kind {
     Sequence(Sequence),
     Map,
     Record { name: String, fields: Vec<String> },
@@ -197,101 +198,74 @@ impl Builder {
     fn put_cut(&mut self, value: Value, missing: u32) -> Done {
         self.put(if missing == 0 { value } else { Value::Cut(Box::new(value), missing) })
     }
+}
 
-    fn begin(&mut self, kind: Container, missing: u32) -> Done {
+impl Pieces for Builder {
+    type Error = TooDeep;
+
+    fn leaf(&mut self, leaf: Leaf<'_>) -> Done {
+        self.put(match leaf {
+            Leaf::Null | Leaf::None => Value::Null,
+            Leaf::Bool(value) => Value::Bool(value),
+            Leaf::I64(value) => Value::Integer(value.into()),
+            Leaf::U64(value) => Value::Integer(value.into()),
+            Leaf::I128(value) => Value::Integer(value),
+            Leaf::U128(value) => i128::try_from(value).map_or(Value::Unsigned(value), Value::Integer),
+            Leaf::F32(value) => Value::F32(value),
+            Leaf::F64(value) => Value::F64(value),
+            Leaf::Char(value) => Value::Char(value),
+            Leaf::Pointer(value) => Value::Pointer(value),
+            Leaf::Text(text, missing) => return self.put_cut(Value::Text(text.chars().collect()), missing),
+            Leaf::Bytes(bytes, missing) => return self.put_cut(Value::Bytes(bytes.to_vec()), missing),
+            Leaf::Uuid(uuid) => Value::Uuid(uuid),
+            Leaf::Time(unix_ns) => Value::Time(unix_ns),
+            Leaf::Duration(ns) => Value::Duration(ns),
+            // An item that is malformed is what it is: bytes.
+            Leaf::Any(item) if cbor::check(item).is_err() => Value::Bytes(item.to_vec()),
+            Leaf::Any(item) => {
+                return match cbor::visit(item, self) {
+                    Err(cbor::Error::Visitor(deep)) => Err(deep),
+                    _ => Ok(()),
+                };
+            }
+            Leaf::Enumeration { name, label, value } => {
+                Value::Enumeration { name: name.to_owned(), label: label.map(str::to_owned), number: value }
+            }
+        })
+    }
+
+    fn begin(&mut self, container: Container<'_>) -> Done {
         if self.open.len() >= MAX_DEPTH {
             return Err(TooDeep);
         }
+        let (kind, missing) = match container {
+            Container::Sequence { kind, missing, .. } => (Kind::Sequence(kind), missing),
+            Container::Map(_) => (Kind::Map, 0),
+            Container::Record { name, fields } => {
+                let fields = Vec::with_capacity(fields.min(64));
+                (Kind::Record { name: name.to_owned(), fields }, 0)
+            }
+        };
         let secret = std::mem::take(&mut self.secret);
         self.open.push(Open { kind, values: Vec::new(), missing, secret });
         Ok(())
     }
-}
 
-impl Visitor for Builder {
-    type Error = TooDeep;
-
-    fn null(&mut self) -> Done {
-        self.put(Value::Null)
-    }
-    fn bool(&mut self, value: bool) -> Done {
-        self.put(Value::Bool(value))
-    }
-    fn i64(&mut self, value: i64) -> Done {
-        self.put(Value::Integer(value.into()))
-    }
-    fn u64(&mut self, value: u64) -> Done {
-        self.put(Value::Integer(value.into()))
-    }
-    fn i128(&mut self, value: i128) -> Done {
-        self.put(Value::Integer(value))
-    }
-    fn u128(&mut self, value: u128) -> Done {
-        self.put(i128::try_from(value).map_or(Value::Unsigned(value), Value::Integer))
-    }
-    fn f32(&mut self, value: f32) -> Done {
-        self.put(Value::F32(value))
-    }
-    fn f64(&mut self, value: f64) -> Done {
-        self.put(Value::F64(value))
-    }
-    fn char(&mut self, value: char) -> Done {
-        self.put(Value::Char(value))
-    }
-    fn pointer(&mut self, value: u64) -> Done {
-        self.put(Value::Pointer(value))
-    }
-    fn text(&mut self, text: Text<'_>, missing: u32) -> Done {
-        self.put_cut(Value::Text(text.chars().collect()), missing)
-    }
-    fn bytes(&mut self, bytes: &[u8], missing: u32) -> Done {
-        self.put_cut(Value::Bytes(bytes.to_vec()), missing)
-    }
-    fn uuid(&mut self, uuid: [u8; 16]) -> Done {
-        self.put(Value::Uuid(uuid))
-    }
-    fn time(&mut self, unix_ns: i64) -> Done {
-        self.put(Value::Time(unix_ns))
-    }
-    fn duration(&mut self, ns: i64) -> Done {
-        self.put(Value::Duration(ns))
-    }
-    fn any(&mut self, item: &[u8]) -> Done {
-        // An item that is malformed is what it is: bytes.
-        if cbor::check(item).is_err() {
-            return self.put(Value::Bytes(item.to_vec()));
-        }
-        match cbor::visit(item, self) {
-            Err(cbor::Error::Visitor(deep)) => Err(deep),
-            _ => Ok(()),
-        }
-    }
-    fn none(&mut self) -> Done {
-        self.put(Value::Null)
-    }
-    fn begin_sequence(&mut self, kind: Sequence, _: u32, missing: u32) -> Done {
-        self.begin(Container::Sequence(kind), missing)
-    }
-    fn begin_map(&mut self, _: u32) -> Done {
-        self.begin(Container::Map, 0)
-    }
-    fn begin_record(&mut self, name: &str, fields: usize) -> Done {
-        self.begin(Container::Record { name: name.to_owned(), fields: Vec::with_capacity(fields.min(64)) }, 0)
-    }
     fn field(&mut self, name: &str) -> Done {
-        if let Some(Open { kind: Container::Record { fields, .. }, .. }) = self.open.last_mut() {
+        if let Some(Open { kind: Kind::Record { fields, .. }, .. }) = self.open.last_mut() {
             fields.push(name.to_owned());
         }
         Ok(())
     }
+
     fn end(&mut self) -> Done {
         let Some(Open { kind, values, missing, secret }) = self.open.pop() else { return Ok(()) };
         self.secret = secret;
         let value = match kind {
-            Container::Sequence(Sequence::List) => Value::List(values),
-            Container::Sequence(Sequence::Set) => Value::Set(values),
-            Container::Sequence(Sequence::Tuple) => Value::Tuple(values),
-            Container::Map => {
+            Kind::Sequence(Sequence::List) => Value::List(values),
+            Kind::Sequence(Sequence::Set) => Value::Set(values),
+            Kind::Sequence(Sequence::Tuple) => Value::Tuple(values),
+            Kind::Map => {
                 let mut pairs = Vec::with_capacity(values.len() / 2);
                 let mut values = values.into_iter();
                 while let (Some(key), Some(value)) = (values.next(), values.next()) {
@@ -299,15 +273,13 @@ impl Visitor for Builder {
                 }
                 Value::Map(pairs)
             }
-            Container::Record { name, fields } => {
+            Kind::Record { name, fields } => {
                 Value::Record { name, fields: fields.into_iter().zip(values).collect() }
             }
         };
         self.put_cut(value, missing)
     }
-    fn enumeration(&mut self, name: &str, label: Option<&str>, value: i64) -> Done {
-        self.put(Value::Enumeration { name: name.to_owned(), label: label.map(str::to_owned), number: value })
-    }
+
     fn meta(&mut self, key: &str, _: &str) -> Done {
         self.secret |= key == "secret";
         Ok(())

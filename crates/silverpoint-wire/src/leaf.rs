@@ -51,6 +51,33 @@ pub enum Leaf<'a> {
     },
 }
 
+impl Leaf<'_> {
+    /// Calls the visitor's function for this value.
+    #[inline(always)]
+    pub fn visit<V: Visitor>(self, visitor: &mut V) -> Result<(), V::Error> {
+        match self {
+            Leaf::Null => visitor.null(),
+            Leaf::None => visitor.none(),
+            Leaf::Bool(value) => visitor.bool(value),
+            Leaf::I64(value) => visitor.i64(value),
+            Leaf::U64(value) => visitor.u64(value),
+            Leaf::I128(value) => visitor.i128(value),
+            Leaf::U128(value) => visitor.u128(value),
+            Leaf::F32(value) => visitor.f32(value),
+            Leaf::F64(value) => visitor.f64(value),
+            Leaf::Char(value) => visitor.char(value),
+            Leaf::Pointer(value) => visitor.pointer(value),
+            Leaf::Text(text, missing) => visitor.text(text, missing),
+            Leaf::Bytes(bytes, missing) => visitor.bytes(bytes, missing),
+            Leaf::Uuid(uuid) => visitor.uuid(uuid),
+            Leaf::Time(unix_ns) => visitor.time(unix_ns),
+            Leaf::Duration(ns) => visitor.duration(ns),
+            Leaf::Any(cbor) => visitor.any(cbor),
+            Leaf::Enumeration { name, label, value } => visitor.enumeration(name, label, value),
+        }
+    }
+}
+
 /// A container that begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Container<'a> {
@@ -72,6 +99,18 @@ pub enum Container<'a> {
         /// How many follow.
         fields: usize,
     },
+}
+
+impl Container<'_> {
+    /// Calls the visitor's function for this container.
+    #[inline]
+    pub fn visit<V: Visitor>(self, visitor: &mut V) -> Result<(), V::Error> {
+        match self {
+            Container::Sequence { kind, len, missing } => visitor.begin_sequence(kind, len, missing),
+            Container::Map(len) => visitor.begin_map(len),
+            Container::Record { name, fields } => visitor.begin_record(name, fields),
+        }
+    }
 }
 
 /// Receives a value in pieces: a leaf, or a container, its contents and its end.

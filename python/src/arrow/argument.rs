@@ -4,8 +4,9 @@ use std::convert::Infallible;
 
 use silverpoint_query::columns::{Kind, micros};
 use silverpoint_render::json::{JsonVisitor, Stack};
+use silverpoint_wire::leaf::{Container, Leaf, Pieces};
 use silverpoint_wire::signature::Type;
-use silverpoint_wire::value::{Sequence, Text, Visitor, WalkError, walk};
+use silverpoint_wire::value::{WalkError, walk};
 
 use super::column::Column;
 
@@ -76,125 +77,53 @@ struct Cell<'c> {
     is_put: bool,
 }
 
-impl Cell<'_> {
-    /// For the first value only: a cell has one.
-    fn put(&mut self, put: impl FnOnce(&mut Column, Kind)) -> Result<(), Infallible> {
-        if !std::mem::replace(&mut self.is_put, true) {
-            put(self.column, self.kind);
+impl Pieces for Cell<'_> {
+    type Error = Infallible;
+
+    fn leaf(&mut self, leaf: Leaf<'_>) -> Result<(), Infallible> {
+        // Their column is JSON.
+        if matches!(leaf, Leaf::I128(_) | Leaf::U128(_) | Leaf::Any(_)) {
+            return Ok(());
+        }
+        // For the first value only: a cell has one.
+        if std::mem::replace(&mut self.is_put, true) {
+            return Ok(());
+        }
+        let (column, is_float) = (&mut *self.column, self.kind == Kind::Float);
+        match leaf {
+            Leaf::Null | Leaf::None | Leaf::I128(_) | Leaf::U128(_) | Leaf::Any(_) => column.null(),
+            Leaf::Bool(value) => column.bool(value),
+            Leaf::I64(value) | Leaf::Duration(value) if is_float => column.bits((value as f64).to_bits()),
+            Leaf::I64(value) | Leaf::Duration(value) => column.int(value),
+            Leaf::U64(value) if is_float => column.bits((value as f64).to_bits()),
+            Leaf::U64(value) => column.unsigned(value),
+            Leaf::F32(value) => column.bits(f64::from(value).to_bits()),
+            Leaf::F64(value) => column.bits(value.to_bits()),
+            Leaf::Char(value) => column.text(value.encode_utf8(&mut [0; 4])),
+            Leaf::Pointer(value) => column.text(&format!("0x{value:x}")),
+            Leaf::Text(text, _) => match text.as_str() {
+                Some(valid) => column.text(valid),
+                None => column.text(&text.chars().collect::<String>()),
+            },
+            Leaf::Bytes(bytes, _) => column.octets(bytes),
+            Leaf::Uuid(uuid) => {
+                let mut text = String::new();
+                silverpoint_render::push_uuid(&mut text, &uuid);
+                column.text(&text);
+            }
+            Leaf::Time(unix_ns) if self.kind == Kind::Time => column.int(micros(unix_ns)),
+            Leaf::Time(unix_ns) => column.int(unix_ns),
+            Leaf::Enumeration { label: Some(label), .. } => column.word(label),
+            Leaf::Enumeration { label: None, value, .. } => column.word(&value.to_string()),
         }
         Ok(())
     }
-}
 
-impl Visitor for Cell<'_> {
-    type Error = Infallible;
-
-    fn null(&mut self) -> Result<(), Infallible> {
-        self.put(|column, _| column.null())
-    }
-
-    fn bool(&mut self, value: bool) -> Result<(), Infallible> {
-        self.put(|column, _| column.bool(value))
-    }
-
-    fn i64(&mut self, value: i64) -> Result<(), Infallible> {
-        self.put(|column, kind| match kind {
-            Kind::Float => column.bits((value as f64).to_bits()),
-            _ => column.int(value),
-        })
-    }
-
-    fn u64(&mut self, value: u64) -> Result<(), Infallible> {
-        self.put(|column, kind| match kind {
-            Kind::Float => column.bits((value as f64).to_bits()),
-            _ => column.unsigned(value),
-        })
-    }
-
-    fn i128(&mut self, _value: i128) -> Result<(), Infallible> {
-        Ok(())
-    }
-
-    fn u128(&mut self, _value: u128) -> Result<(), Infallible> {
-        Ok(())
-    }
-
-    fn f32(&mut self, value: f32) -> Result<(), Infallible> {
-        self.f64(value.into())
-    }
-
-    fn f64(&mut self, value: f64) -> Result<(), Infallible> {
-        self.put(|column, _| column.bits(value.to_bits()))
-    }
-
-    fn char(&mut self, value: char) -> Result<(), Infallible> {
-        self.put(|column, _| column.text(value.encode_utf8(&mut [0; 4])))
-    }
-
-    fn pointer(&mut self, value: u64) -> Result<(), Infallible> {
-        self.put(|column, _| column.text(&format!("0x{value:x}")))
-    }
-
-    fn text(&mut self, text: Text<'_>, _missing: u32) -> Result<(), Infallible> {
-        self.put(|column, _| match text.as_str() {
-            Some(valid) => column.text(valid),
-            None => column.text(&text.chars().collect::<String>()),
-        })
-    }
-
-    fn bytes(&mut self, bytes: &[u8], _missing: u32) -> Result<(), Infallible> {
-        self.put(|column, _| column.octets(bytes))
-    }
-
-    fn uuid(&mut self, uuid: [u8; 16]) -> Result<(), Infallible> {
-        let mut text = String::new();
-        silverpoint_render::push_uuid(&mut text, &uuid);
-        self.put(|column, _| column.text(&text))
-    }
-
-    fn time(&mut self, unix_ns: i64) -> Result<(), Infallible> {
-        self.put(|column, kind| match kind {
-            Kind::Time => column.int(micros(unix_ns)),
-            _ => column.int(unix_ns),
-        })
-    }
-
-    fn duration(&mut self, ns: i64) -> Result<(), Infallible> {
-        self.i64(ns)
-    }
-
-    fn any(&mut self, _cbor: &[u8]) -> Result<(), Infallible> {
-        Ok(())
-    }
-
-    fn none(&mut self) -> Result<(), Infallible> {
-        self.null()
-    }
-
-    fn begin_sequence(&mut self, _kind: Sequence, _len: u32, _missing: u32) -> Result<(), Infallible> {
-        Ok(())
-    }
-
-    fn begin_map(&mut self, _len: u32) -> Result<(), Infallible> {
-        Ok(())
-    }
-
-    fn begin_record(&mut self, _name: &str, _fields: usize) -> Result<(), Infallible> {
-        Ok(())
-    }
-
-    fn field(&mut self, _name: &str) -> Result<(), Infallible> {
+    fn begin(&mut self, _: Container<'_>) -> Result<(), Infallible> {
         Ok(())
     }
 
     fn end(&mut self) -> Result<(), Infallible> {
         Ok(())
-    }
-
-    fn enumeration(&mut self, _name: &str, label: Option<&str>, value: i64) -> Result<(), Infallible> {
-        self.put(|column, _| match label {
-            Some(label) => column.word(label),
-            None => column.word(&value.to_string()),
-        })
     }
 }

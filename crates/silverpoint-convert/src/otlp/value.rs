@@ -6,7 +6,7 @@ use std::fmt::Write;
 use silverpoint_render as render;
 use silverpoint_render::time::TimeText;
 use silverpoint_trace::cbor;
-use silverpoint_wire::value::{Sequence, Text, Visitor};
+use silverpoint_wire::leaf::{Container, Leaf, Pieces};
 
 use super::message::Message;
 
@@ -47,7 +47,7 @@ pub(super) fn int<M: Message>(message: &mut M, key: &str, value: i64) {
 /// An attribute that is a number, or a text when 63 bits do not hold it.
 pub(super) fn unsigned<M: Message>(message: &mut M, key: &str, value: u64) {
     attribute(message, key, |message| {
-        let _ = Values::new(message).u64(value);
+        let _ = Values::new(message).unsigned(value.into());
     });
 }
 
@@ -69,7 +69,7 @@ pub(super) fn string<M: Message>(message: &mut M, value: &str) {
 /// Writes the fields of one `AnyValue` that is open.
 pub(super) struct Values<'m, M> {
     message: &'m mut M,
-    open: Vec<Container>,
+    open: Vec<Open>,
     /// The key of a map, while it comes: a text, or what a visitor says of something else.
     key: String,
     /// Containers open within the key.
@@ -81,7 +81,7 @@ pub(super) struct Values<'m, M> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Container {
+enum Open {
     Array,
     Record,
     /// A key comes next, or is coming.
@@ -98,7 +98,7 @@ impl<'m, M: Message> Values<'m, M> {
     }
 
     fn is_key(&self) -> bool {
-        self.open.last() == Some(&Container::Key)
+        self.open.last() == Some(&Open::Key)
     }
 
     fn scalar(&mut self, key: impl FnOnce(&mut String), write: impl FnOnce(&mut M)) -> Done {
@@ -142,24 +142,24 @@ impl<'m, M: Message> Values<'m, M> {
         self.message.text(1, "key", &self.key);
         self.message.begin(2, "value");
         self.key.clear();
-        if let Some(container) = self.open.last_mut() {
-            *container = Container::Value;
+        if let Some(open) = self.open.last_mut() {
+            *open = Open::Value;
         }
     }
 
     fn before(&mut self) {
-        if self.open.last() == Some(&Container::Array) {
+        if self.open.last() == Some(&Open::Array) {
             self.message.item();
         }
     }
 
     fn after(&mut self) {
         match self.open.last_mut() {
-            None | Some(Container::Key) => {}
-            Some(Container::Array) => self.message.end_item(),
-            Some(container) => {
-                if *container == Container::Value {
-                    *container = Container::Key;
+            None | Some(Open::Key) => {}
+            Some(Open::Array) => self.message.end_item(),
+            Some(open) => {
+                if *open == Open::Value {
+                    *open = Open::Key;
                 }
                 self.message.end();
                 self.message.end_item();
@@ -167,7 +167,84 @@ impl<'m, M: Message> Values<'m, M> {
         }
     }
 
-    fn container(&mut self, container: Container) -> Done {
+    fn int(&mut self, value: i64) -> Done {
+        self.scalar(
+            |key| key.push_str(itoa::Buffer::new().format(value)),
+            |message| message.int(any::INT, "intValue", value),
+        )
+    }
+
+    fn unsigned(&mut self, value: u128) -> Done {
+        match i64::try_from(value) {
+            Ok(value) => self.int(value),
+            Err(_) => self.plain(|text| text.push_str(itoa::Buffer::new().format(value))),
+        }
+    }
+
+    fn float(&mut self, value: f64) -> Done {
+        self.scalar(
+            |key| silverpoint_render::json::push_f64(key, value),
+            |message| message.double(any::DOUBLE, "doubleValue", value),
+        )
+    }
+
+    fn text(&mut self, text: &str) -> Done {
+        self.scalar(|key| key.push_str(text), |message| string(message, text))
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> Done {
+        self.scalar(
+            |key| silverpoint_render::json::push_hex(key, bytes),
+            |message| message.bytes(any::BYTES, "bytesValue", bytes),
+        )
+    }
+}
+
+impl<M: Message> Pieces for Values<'_, M> {
+    type Error = Infallible;
+
+    #[inline]
+    fn leaf(&mut self, leaf: Leaf<'_>) -> Done {
+        match leaf {
+            Leaf::Null | Leaf::None => self.scalar(|key| key.push_str("null"), |_| {}),
+            Leaf::Bool(value) => self.scalar(
+                |key| key.push_str(if value { "true" } else { "false" }),
+                |message| message.bool(any::BOOL, "boolValue", value),
+            ),
+            Leaf::I64(value) | Leaf::Duration(value) => self.int(value),
+            Leaf::U64(value) => self.unsigned(value.into()),
+            Leaf::I128(value) => match i64::try_from(value) {
+                Ok(value) => self.int(value),
+                Err(_) => self.plain(|text| text.push_str(itoa::Buffer::new().format(value))),
+            },
+            Leaf::U128(value) => self.unsigned(value),
+            Leaf::F32(value) => self.float(value.into()),
+            Leaf::F64(value) => self.float(value),
+            Leaf::Char(value) => self.plain(|text| text.push(value)),
+            Leaf::Pointer(value) => self.plain(|text| {
+                let _ = write!(text, "0x{value:x}");
+            }),
+            Leaf::Text(text, _) => match text.as_str() {
+                Some(text) => self.text(text),
+                None => self.plain(|out| out.extend(text.chars())),
+            },
+            Leaf::Bytes(bytes, _) => self.bytes(bytes),
+            Leaf::Uuid(uuid) => self.plain(|text| render::push_uuid(text, &uuid)),
+            Leaf::Time(unix_ns) => self.plain(|text| {
+                TimeText::rfc3339_utc().push(text, unix_ns);
+            }),
+            // Looked through first: nothing of a broken item is given.
+            Leaf::Any(item) if cbor::check(item).is_err() => self.bytes(item),
+            Leaf::Any(item) => match cbor::visit(item, self) {
+                Ok(()) | Err(cbor::Error::Malformed(_)) => Ok(()),
+                Err(cbor::Error::Visitor(never)) => match never {},
+            },
+            Leaf::Enumeration { label: Some(label), .. } => self.text(label),
+            Leaf::Enumeration { label: None, value, .. } => self.int(value),
+        }
+    }
+
+    fn begin(&mut self, container: Container<'_>) -> Done {
         if self.hidden > 0 {
             self.hidden += 1;
             return Ok(());
@@ -183,132 +260,19 @@ impl<'m, M: Message> Values<'m, M> {
             return Ok(());
         }
         self.before();
-        match container {
-            Container::Array => self.message.begin(any::ARRAY, "arrayValue"),
-            _ => self.message.begin(any::KVLIST, "kvlistValue"),
-        }
+        let open = match container {
+            Container::Sequence { .. } => {
+                self.message.begin(any::ARRAY, "arrayValue");
+                Open::Array
+            }
+            Container::Map(_) | Container::Record { .. } => {
+                self.message.begin(any::KVLIST, "kvlistValue");
+                if matches!(container, Container::Map(_)) { Open::Key } else { Open::Record }
+            }
+        };
         self.message.begin_list(1, "values");
-        self.open.push(container);
+        self.open.push(open);
         Ok(())
-    }
-}
-
-impl<M: Message> Visitor for Values<'_, M> {
-    type Error = Infallible;
-
-    fn null(&mut self) -> Done {
-        self.scalar(|key| key.push_str("null"), |_| {})
-    }
-
-    fn bool(&mut self, value: bool) -> Done {
-        self.scalar(
-            |key| key.push_str(if value { "true" } else { "false" }),
-            |message| message.bool(any::BOOL, "boolValue", value),
-        )
-    }
-
-    fn i64(&mut self, value: i64) -> Done {
-        self.scalar(
-            |key| key.push_str(itoa::Buffer::new().format(value)),
-            |message| message.int(any::INT, "intValue", value),
-        )
-    }
-
-    fn u64(&mut self, value: u64) -> Done {
-        match i64::try_from(value) {
-            Ok(value) => self.i64(value),
-            Err(_) => self.u128(value.into()),
-        }
-    }
-
-    fn i128(&mut self, value: i128) -> Done {
-        match i64::try_from(value) {
-            Ok(value) => self.i64(value),
-            Err(_) => self.plain(|text| text.push_str(itoa::Buffer::new().format(value))),
-        }
-    }
-
-    fn u128(&mut self, value: u128) -> Done {
-        match i64::try_from(value) {
-            Ok(value) => self.i64(value),
-            Err(_) => self.plain(|text| text.push_str(itoa::Buffer::new().format(value))),
-        }
-    }
-
-    fn f32(&mut self, value: f32) -> Done {
-        self.f64(value.into())
-    }
-
-    fn f64(&mut self, value: f64) -> Done {
-        self.scalar(
-            |key| silverpoint_render::json::push_f64(key, value),
-            |message| message.double(any::DOUBLE, "doubleValue", value),
-        )
-    }
-
-    fn char(&mut self, value: char) -> Done {
-        self.plain(|text| text.push(value))
-    }
-
-    fn pointer(&mut self, value: u64) -> Done {
-        self.plain(|text| {
-            let _ = write!(text, "0x{value:x}");
-        })
-    }
-
-    fn text(&mut self, text: Text<'_>, _: u32) -> Done {
-        match text.as_str() {
-            Some(text) => self.scalar(|key| key.push_str(text), |message| string(message, text)),
-            None => self.plain(|out| out.extend(text.chars())),
-        }
-    }
-
-    fn bytes(&mut self, bytes: &[u8], _: u32) -> Done {
-        self.scalar(
-            |key| silverpoint_render::json::push_hex(key, bytes),
-            |message| message.bytes(any::BYTES, "bytesValue", bytes),
-        )
-    }
-
-    fn uuid(&mut self, uuid: [u8; 16]) -> Done {
-        self.plain(|text| render::push_uuid(text, &uuid))
-    }
-
-    fn time(&mut self, unix_ns: i64) -> Done {
-        self.plain(|text| {
-            TimeText::rfc3339_utc().push(text, unix_ns);
-        })
-    }
-
-    fn duration(&mut self, ns: i64) -> Done {
-        self.i64(ns)
-    }
-
-    fn any(&mut self, item: &[u8]) -> Done {
-        // Looked through first: nothing of a broken item is given.
-        if cbor::check(item).is_err() {
-            return self.bytes(item, 0);
-        }
-        match cbor::visit(item, self) {
-            Ok(()) | Err(cbor::Error::Malformed(_)) => Ok(()),
-            Err(cbor::Error::Visitor(never)) => match never {},
-        }
-    }
-
-    fn none(&mut self) -> Done {
-        self.null()
-    }
-
-    fn begin_sequence(&mut self, _: Sequence, _: u32, _: u32) -> Done {
-        self.container(Container::Array)
-    }
-
-    fn begin_map(&mut self, _: u32) -> Done {
-        self.container(Container::Key)
-    }
-
-    fn begin_record(&mut self, _: &str, _: usize) -> Done {
-        self.container(Container::Record)
     }
 
     fn field(&mut self, name: &str) -> Done {
@@ -343,13 +307,6 @@ impl<M: Message> Visitor for Values<'_, M> {
         self.open.pop();
         self.after();
         Ok(())
-    }
-
-    fn enumeration(&mut self, _: &str, label: Option<&str>, value: i64) -> Done {
-        match label {
-            Some(label) => self.scalar(|key| key.push_str(label), |message| string(message, label)),
-            None => self.i64(value),
-        }
     }
 
     fn meta(&mut self, key: &str, _: &str) -> Done {

@@ -3,15 +3,15 @@
 use std::convert::Infallible;
 
 use silverpoint_render as render;
-use silverpoint_render::json::{Stack, push_plain, push_plain_item};
+use silverpoint_render::json::{JsonVisitor, Stack, push_plain_item, unquote};
 use silverpoint_render::time;
 use silverpoint_trace::cbor;
+use silverpoint_wire::leaf::{Container, Leaf, Pieces};
 use silverpoint_wire::signature::Type;
-use silverpoint_wire::value::{Sequence, Text, Visitor, WalkError, walk};
+use silverpoint_wire::value::{Visitor, WalkError, walk};
 
 use super::names::Names;
-use super::proto::Proto;
-use crate::exact::{fixed, length};
+use super::proto::{self, Proto};
 
 /// Fields of `DebugAnnotation`.
 const NAME_IID: u32 = 1;
@@ -27,13 +27,12 @@ const DICT: u32 = 11;
 const ARRAY: u32 = 12;
 const STRING_IID: u32 = 17;
 
-type At = Result<usize, WalkError<Infallible>>;
-
 /// Writes values; keeps room.
 #[derive(Debug, Default)]
 pub(crate) struct Annotations {
     text: String,
     stack: Stack,
+    open: Vec<Open>,
 }
 
 impl Annotations {
@@ -45,89 +44,15 @@ impl Annotations {
         ty: &Type,
         bytes: &[u8],
         at: usize,
-    ) -> At {
-        Ok(match ty {
-            // What is secret is not shown; bits are shown by their names.
-            Type::Meta(key, _, _) if matches!(key.as_str(), "secret" | "flags") => {
-                let end = self.plain(ty, bytes, at)?;
-                out.bytes(STRING, self.text.as_bytes());
-                end
-            }
-            Type::Meta(_, _, inner) => return self.value(out, names, inner, bytes, at),
-            Type::Optional(inner) => match fixed(bytes, at)? {
-                [0] => return scalar(out, &Type::Null, bytes, at).map(|_| at + 1),
-                [_] => return self.value(out, names, inner, bytes, at + 1),
-            },
-            Type::Variant(types) => {
-                let [index] = fixed(bytes, at)?;
-                match types.get(usize::from(index)) {
-                    Some(ty) => return self.value(out, names, ty, bytes, at + 1),
-                    None => return walk(ty, bytes, at, &mut Scalar { out, is_scalar: true }),
-                }
-            }
-            Type::Sequence(element) | Type::Set(element) => {
-                let (from, len, _) = length(bytes, at)?;
-                self.elements(out, names, std::iter::repeat_n(&**element, len), bytes, from)?
-            }
-            Type::Array(count, element) => {
-                self.elements(out, names, std::iter::repeat_n(&**element, *count as usize), bytes, at)?
-            }
-            Type::Tuple(tuple) => self.elements(out, names, tuple.types().iter(), bytes, at)?,
-            Type::Map(key, value) => {
-                let (mut end, len, _) = length(bytes, at)?;
-                for _ in 0..len {
-                    end = self.plain(key, bytes, end)?;
-                    let open = out.begin(DICT);
-                    out.bytes(NAME, self.text.as_bytes());
-                    end = self.value(out, names, value, bytes, end)?;
-                    out.end(open);
-                }
-                end
-            }
-            Type::Record(record) => {
-                let mut end = at;
-                for (name, ty) in record.fields() {
-                    let open = out.begin(DICT);
-                    out.number(NAME_IID, names.annotation(name));
-                    end = self.value(out, names, ty, bytes, end)?;
-                    out.end(open);
-                }
-                end
-            }
-            Type::Any => {
-                let (from, len, _) = length(bytes, at)?;
-                let end = from + len;
-                if let Some(item) = bytes.get(from..end) {
-                    self.item(out, item);
-                }
-                end
-            }
-            _ => return scalar(out, ty, bytes, at),
-        })
-    }
-
-    fn elements<'t>(
-        &mut self,
-        out: &mut Proto,
-        names: &mut Names,
-        types: impl Iterator<Item = &'t Type>,
-        bytes: &[u8],
-        at: usize,
-    ) -> At {
-        let mut end = at;
-        for ty in types {
-            let open = out.begin(ARRAY);
-            end = self.value(out, names, ty, bytes, end)?;
-            out.end(open);
-        }
-        Ok(end)
+    ) -> Result<usize, WalkError<Infallible>> {
+        self.open.clear();
+        walk(ty, bytes, at, &mut Values { room: self, out, names, plain: None })
     }
 
     /// The content of an annotation: an item of CBOR, which is JSON unless it has no parts.
     pub(crate) fn item(&mut self, out: &mut Proto, item: &[u8]) {
         let start = out.bytes.len();
-        let mut scalar = Scalar { out, is_scalar: true };
-        if cbor::visit(item, &mut scalar).is_ok() && scalar.is_scalar {
+        if cbor::visit(item, &mut Scalar { out }).is_ok() {
             return;
         }
         out.bytes.truncate(start);
@@ -135,16 +60,6 @@ impl Annotations {
         push_plain_item(&mut self.text, &mut self.stack, item);
         let is_json = cbor::check(item).is_ok() && self.text.starts_with(['{', '[']);
         out.bytes(if is_json { LEGACY_JSON } else { STRING }, self.text.as_bytes());
-    }
-
-    /// A value as text.
-    fn plain(&mut self, ty: &Type, bytes: &[u8], at: usize) -> At {
-        self.text.clear();
-        match push_plain(&mut self.text, &mut self.stack, ty, bytes, at) {
-            Some(end) => Ok(end),
-            // The same mistake as an error.
-            None => walk(ty, bytes, at, &mut silverpoint_wire::value::Nobody),
-        }
     }
 }
 
@@ -180,150 +95,216 @@ pub(crate) fn entry(out: &mut Proto, names: &mut Names, name: &str) -> super::pr
     open
 }
 
-fn scalar(out: &mut Proto, ty: &Type, bytes: &[u8], at: usize) -> At {
-    walk(ty, bytes, at, &mut Scalar { out, is_scalar: true })
+/// A container that is being written.
+#[derive(Debug)]
+struct Open {
+    kind: Kind,
+    /// The message of the element that is being written.
+    element: Option<proto::Open>,
 }
 
-/// Takes a value without parts.
-struct Scalar<'o> {
-    out: &'o mut Proto,
-    is_scalar: bool,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Elements,
+    /// Of a record: its names come as [`Pieces::field`].
+    Fields,
+    /// Of a map: a key comes, and then what stands under it.
+    Entries,
 }
 
-type Done = Result<(), Infallible>;
+/// Writes one value.
+struct Values<'w> {
+    room: &'w mut Annotations,
+    out: &'w mut Proto,
+    names: &'w mut Names,
+    /// Containers that are open in a value that becomes a text: a key, what is secret, bits.
+    plain: Option<usize>,
+}
 
-impl Scalar<'_> {
-    fn text(&mut self, text: &str) -> Done {
-        self.out.bytes(STRING, text.as_bytes());
-        Ok(())
+impl Values<'_> {
+    /// A value comes: begins the message of an element, or a key's text.
+    fn before(&mut self) {
+        let Some(open) = self.room.open.last_mut() else { return };
+        match open.kind {
+            Kind::Elements => open.element = Some(self.out.begin(ARRAY)),
+            Kind::Entries if open.element.is_none() => self.begin_plain(),
+            Kind::Fields | Kind::Entries => {}
+        }
     }
 
-    fn parts(&mut self) -> Done {
-        self.is_scalar = false;
+    /// A value is complete.
+    fn after(&mut self) {
+        if let Some(element) = self.room.open.last_mut().and_then(|open| open.element.take()) {
+            self.out.end(element);
+        }
+    }
+
+    fn begin_plain(&mut self) {
+        self.room.text.clear();
+        // Empties the stack.
+        JsonVisitor::new(&mut self.room.text, &mut self.room.stack);
+        self.plain = Some(0);
+    }
+
+    /// Gives a piece of a value that becomes a text to the writer of JSON; `depth`: how many containers are open then.
+    fn give_plain(&mut self, depth: usize, give: impl FnOnce(&mut JsonVisitor<'_>) -> Done) -> Done {
+        give(&mut JsonVisitor::resume(&mut self.room.text, &mut self.room.stack))?;
+        self.plain = Some(depth);
+        if depth > 0 {
+            return Ok(());
+        }
+        self.plain = None;
+        unquote(&mut self.room.text, 0);
+        match self.room.open.last_mut() {
+            // A key: what stands under it follows in the same entry.
+            Some(open) if open.kind == Kind::Entries && open.element.is_none() => {
+                open.element = Some(self.out.begin(DICT));
+                self.out.bytes(NAME, self.room.text.as_bytes());
+            }
+            _ => {
+                self.out.bytes(STRING, self.room.text.as_bytes());
+                self.after();
+            }
+        }
         Ok(())
     }
 }
 
-impl Visitor for Scalar<'_> {
+impl Pieces for Values<'_> {
     type Error = Infallible;
 
-    fn null(&mut self) -> Done {
-        self.text("null")
-    }
-
-    fn bool(&mut self, value: bool) -> Done {
-        self.out.number(BOOL, value.into());
-        Ok(())
-    }
-
-    fn i64(&mut self, value: i64) -> Done {
-        self.out.number(INT, value.cast_unsigned());
-        Ok(())
-    }
-
-    fn u64(&mut self, value: u64) -> Done {
-        self.out.number(UINT, value);
-        Ok(())
-    }
-
-    fn i128(&mut self, value: i128) -> Done {
-        match i64::try_from(value) {
-            Ok(value) => self.i64(value),
-            Err(_) => self.text(itoa::Buffer::new().format(value)),
+    fn leaf(&mut self, leaf: Leaf<'_>) -> Done {
+        if self.plain.is_none() {
+            self.before();
         }
-    }
-
-    fn u128(&mut self, value: u128) -> Done {
-        match u64::try_from(value) {
-            Ok(value) => self.u64(value),
-            Err(_) => self.text(itoa::Buffer::new().format(value)),
+        if let Some(depth) = self.plain {
+            return self.give_plain(depth, |json| leaf.visit(json));
         }
-    }
-
-    fn f32(&mut self, value: f32) -> Done {
-        self.f64(value.into())
-    }
-
-    fn f64(&mut self, value: f64) -> Done {
-        self.out.double(DOUBLE, value);
+        match leaf {
+            Leaf::Any(item) => self.room.item(self.out, item),
+            _ => {
+                // It has no parts.
+                let _ = Scalar { out: self.out }.leaf(leaf);
+            }
+        }
+        self.after();
         Ok(())
     }
 
-    fn char(&mut self, value: char) -> Done {
-        self.text(value.encode_utf8(&mut [0; 4]))
-    }
-
-    fn pointer(&mut self, value: u64) -> Done {
-        self.out.number(POINTER, value);
-        Ok(())
-    }
-
-    fn text(&mut self, text: Text<'_>, _missing: u32) -> Done {
-        match text.as_str() {
-            Some(text) => self.text(text),
-            None => self.text(&text.chars().collect::<String>()),
+    fn begin(&mut self, container: Container<'_>) -> Done {
+        if self.plain.is_none() {
+            self.before();
         }
-    }
-
-    fn bytes(&mut self, bytes: &[u8], _missing: u32) -> Done {
-        let mut text = String::with_capacity(bytes.len() * 2);
-        silverpoint_render::json::push_hex(&mut text, bytes);
-        self.text(&text)
-    }
-
-    fn uuid(&mut self, uuid: [u8; 16]) -> Done {
-        let mut text = String::new();
-        render::push_uuid(&mut text, &uuid);
-        self.text(&text)
-    }
-
-    fn time(&mut self, unix_ns: i64) -> Done {
-        let mut text = String::new();
-        time::TimeText::rfc3339_utc().push(&mut text, unix_ns);
-        self.text(&text)
-    }
-
-    fn duration(&mut self, ns: i64) -> Done {
-        self.i64(ns)
-    }
-
-    fn any(&mut self, _cbor: &[u8]) -> Done {
-        self.parts()
-    }
-
-    fn none(&mut self) -> Done {
-        self.null()
-    }
-
-    fn begin_sequence(&mut self, _kind: Sequence, _len: u32, _missing: u32) -> Done {
-        self.parts()
-    }
-
-    fn begin_map(&mut self, _len: u32) -> Done {
-        self.parts()
-    }
-
-    fn begin_record(&mut self, _name: &str, _fields: usize) -> Done {
-        self.parts()
-    }
-
-    fn field(&mut self, _name: &str) -> Done {
+        if let Some(depth) = self.plain {
+            return self.give_plain(depth + 1, |json| container.visit(json));
+        }
+        let kind = match container {
+            Container::Sequence { .. } => Kind::Elements,
+            Container::Map(_) => Kind::Entries,
+            Container::Record { .. } => Kind::Fields,
+        };
+        self.room.open.push(Open { kind, element: None });
         Ok(())
     }
 
     fn end(&mut self) -> Done {
+        if let Some(depth) = self.plain {
+            return self.give_plain(depth.saturating_sub(1), |json| json.end());
+        }
+        self.room.open.pop();
+        self.after();
         Ok(())
     }
 
-    fn enumeration(&mut self, _name: &str, label: Option<&str>, value: i64) -> Done {
-        match label {
-            Some(label) => self.text(label),
-            None => self.i64(value),
+    fn field(&mut self, name: &str) -> Done {
+        if self.plain.is_some() {
+            return JsonVisitor::resume(&mut self.room.text, &mut self.room.stack).field(name);
         }
+        if let Some(open) = self.room.open.last_mut() {
+            open.element = Some(entry(self.out, self.names, name));
+        }
+        Ok(())
     }
 
-    fn meta(&mut self, _key: &str, _text: &str) -> Done {
-        // In an item of CBOR it may say that the value is secret: JSON knows how that is shown.
-        self.parts()
+    fn meta(&mut self, key: &str, text: &str) -> Done {
+        // What is secret is not shown; bits are shown by their names.
+        if self.plain.is_none() && matches!(key, "secret" | "flags") {
+            self.before();
+            if self.plain.is_none() {
+                self.begin_plain();
+            }
+        }
+        match self.plain {
+            Some(_) => JsonVisitor::resume(&mut self.room.text, &mut self.room.stack).meta(key, text),
+            None => Ok(()),
+        }
     }
+}
+
+/// Takes a value without parts; stops at another one.
+struct Scalar<'o> {
+    out: &'o mut Proto,
+}
+
+/// The value has parts, or metadata: in an item of CBOR it may say that the value is secret, and JSON knows how that is shown.
+struct HasParts;
+
+type Done = Result<(), Infallible>;
+
+impl Pieces for Scalar<'_> {
+    type Error = HasParts;
+
+    fn leaf(&mut self, leaf: Leaf<'_>) -> Result<(), HasParts> {
+        let out = &mut *self.out;
+        match leaf {
+            Leaf::Null | Leaf::None => text(out, "null"),
+            Leaf::Bool(value) => truth(out, value),
+            Leaf::I64(value) | Leaf::Duration(value) => out.number(INT, value.cast_unsigned()),
+            Leaf::U64(value) => unsigned(out, value),
+            Leaf::I128(value) => match i64::try_from(value) {
+                Ok(value) => out.number(INT, value.cast_unsigned()),
+                Err(_) => text(out, itoa::Buffer::new().format(value)),
+            },
+            Leaf::U128(value) => match u64::try_from(value) {
+                Ok(value) => unsigned(out, value),
+                Err(_) => text(out, itoa::Buffer::new().format(value)),
+            },
+            Leaf::F32(value) => out.double(DOUBLE, value.into()),
+            Leaf::F64(value) => out.double(DOUBLE, value),
+            Leaf::Char(value) => text(out, value.encode_utf8(&mut [0; 4])),
+            Leaf::Pointer(value) => out.number(POINTER, value),
+            Leaf::Text(value, _) => match value.as_str() {
+                Some(value) => text(out, value),
+                None => text(out, &value.chars().collect::<String>()),
+            },
+            Leaf::Bytes(bytes, _) => made(out, |text| silverpoint_render::json::push_hex(text, bytes)),
+            Leaf::Uuid(uuid) => made(out, |text| render::push_uuid(text, &uuid)),
+            Leaf::Time(unix_ns) => made(out, |text| {
+                time::TimeText::rfc3339_utc().push(text, unix_ns);
+            }),
+            Leaf::Enumeration { label: Some(label), .. } => text(out, label),
+            Leaf::Enumeration { label: None, value, .. } => out.number(INT, value.cast_unsigned()),
+            Leaf::Any(_) => return Err(HasParts),
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, _: Container<'_>) -> Result<(), HasParts> {
+        Err(HasParts)
+    }
+
+    fn end(&mut self) -> Result<(), HasParts> {
+        Ok(())
+    }
+
+    fn meta(&mut self, _: &str, _: &str) -> Result<(), HasParts> {
+        Err(HasParts)
+    }
+}
+
+/// A text that is made of the value.
+fn made(out: &mut Proto, push: impl FnOnce(&mut String)) {
+    let mut value = String::new();
+    push(&mut value);
+    text(out, &value);
 }

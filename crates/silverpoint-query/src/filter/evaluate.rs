@@ -3,8 +3,9 @@
 use std::cmp::Ordering;
 
 use silverpoint_trace::cbor;
+use silverpoint_wire::leaf::{Container, Leaf, Pieces};
 use silverpoint_wire::signature::Type;
-use silverpoint_wire::value::{self, Sequence, Text, Visitor};
+use silverpoint_wire::value;
 
 use super::expression::{Literal, Operator, Test, numbers};
 use super::glob;
@@ -40,7 +41,7 @@ struct Finder<'t> {
 }
 
 struct Frame {
-    kind: Container,
+    kind: Kind,
     /// Steps of the path that led to this container; `None`: it is off the path.
     steps: Option<usize>,
     /// The same for the field or the map's value that comes next.
@@ -50,7 +51,7 @@ struct Frame {
 }
 
 #[derive(PartialEq, Eq)]
-enum Container {
+enum Kind {
     Sequence,
     Map,
     Record,
@@ -72,23 +73,23 @@ impl Finder<'_> {
         frame.index += 1;
         match frame.kind {
             // `field` has decided.
-            Container::Record => frame.element,
-            Container::Sequence => match frame.steps {
+            Kind::Record => frame.element,
+            Kind::Sequence => match frame.steps {
                 // A path that ends at the container stands for any of its elements.
                 Some(steps) if steps == self.path.len() => Some(steps),
                 Some(steps) => (self.path[steps].parse() == Ok(index)).then_some(steps + 1),
                 None => None,
             },
-            Container::Map if index % 2 == 1 => frame.element,
+            Kind::Map if index % 2 == 1 => frame.element,
             // A key: `key` examines it, it is never compared.
-            Container::Map => None,
+            Kind::Map => None,
         }
     }
 
     /// Takes a key of a map, as text; true when the value that comes was a key.
     fn key(&mut self, text: impl FnOnce(&str) -> bool) -> bool {
         let Some(frame) = self.stack.last_mut() else { return false };
-        if frame.kind != Container::Map || frame.index % 2 == 1 {
+        if frame.kind != Kind::Map || frame.index % 2 == 1 {
             return false;
         }
         frame.element = match frame.steps {
@@ -137,13 +138,6 @@ impl Finder<'_> {
         };
         if pass { Err(Found) } else { Ok(()) }
     }
-
-    fn begin(&mut self, kind: Container) {
-        // A container as a key is none that a path can name.
-        self.key(|_| false);
-        let steps = self.arrive();
-        self.stack.push(Frame { kind, steps, element: None, index: 0 });
-    }
 }
 
 fn order_passes(operator: Operator, order: Option<Ordering>) -> bool {
@@ -182,105 +176,67 @@ fn order_of_numbers(text: &str, literal: &Literal) -> Option<Ordering> {
     }
 }
 
-impl Visitor for Finder<'_> {
+impl Pieces for Finder<'_> {
     type Error = Found;
 
-    fn null(&mut self) -> Done {
-        self.word("null")
-    }
-
-    fn bool(&mut self, value: bool) -> Done {
-        self.word(if value { "true" } else { "false" })
-    }
-
-    fn i64(&mut self, value: i64) -> Done {
-        self.integer(value.into())
-    }
-
-    fn u64(&mut self, value: u64) -> Done {
-        self.integer(value.into())
-    }
-
-    fn i128(&mut self, value: i128) -> Done {
-        self.integer(value)
-    }
-
-    fn u128(&mut self, value: u128) -> Done {
-        match i128::try_from(value) {
-            Ok(value) => self.integer(value),
-            Err(_) => self.float(value as f64, || value.to_string()),
+    // In each function of the visitor only its own branch remains.
+    #[inline(always)]
+    fn leaf(&mut self, leaf: Leaf<'_>) -> Done {
+        match leaf {
+            Leaf::Null => self.word("null"),
+            Leaf::None => self.word("none"),
+            Leaf::Bool(value) => self.word(if value { "true" } else { "false" }),
+            Leaf::I64(value) | Leaf::Time(value) | Leaf::Duration(value) => self.integer(value.into()),
+            Leaf::U64(value) | Leaf::Pointer(value) => self.integer(value.into()),
+            Leaf::I128(value) => self.integer(value),
+            Leaf::U128(value) => match i128::try_from(value) {
+                Ok(value) => self.integer(value),
+                Err(_) => self.float(value as f64, || value.to_string()),
+            },
+            Leaf::F32(value) => {
+                // Compared as f32, so that `x=0.1` finds what was written as 0.1F.
+                let near = self.test.literal.number.is_some_and(|number| number as f32 == value);
+                let exact =
+                    if near { self.test.literal.number.unwrap_or_default() } else { f64::from(value) };
+                self.float(exact, || value.to_string())
+            }
+            Leaf::F64(value) => self.float(value, || value.to_string()),
+            Leaf::Char(value) => self.word(value.encode_utf8(&mut [0; 4])),
+            Leaf::Text(text, _) => match text.as_str() {
+                Some(text) => self.word(text),
+                None => self.word(&text.chars().collect::<String>()),
+            },
+            Leaf::Bytes(bytes, _) => {
+                let mut hex = String::from("0x");
+                silverpoint_render::json::push_hex(&mut hex, bytes);
+                self.word(&hex)
+            }
+            Leaf::Uuid(uuid) => {
+                let mut text = String::new();
+                silverpoint_render::push_uuid(&mut text, &uuid);
+                self.word(&text)
+            }
+            Leaf::Any(item) => match cbor::visit(item, self) {
+                Err(cbor::Error::Visitor(found)) => Err(found),
+                Ok(()) | Err(cbor::Error::Malformed(_)) => Ok(()),
+            },
+            Leaf::Enumeration { label: Some(label), .. } if self.test.literal.integer.is_none() => {
+                self.word(label)
+            }
+            Leaf::Enumeration { value, .. } => self.integer(value.into()),
         }
     }
 
-    fn f32(&mut self, value: f32) -> Done {
-        // Compared as f32, so that `x=0.1` finds what was written as 0.1F.
-        let near = self.test.literal.number.is_some_and(|number| number as f32 == value);
-        let exact = if near { self.test.literal.number.unwrap_or_default() } else { f64::from(value) };
-        self.float(exact, || value.to_string())
-    }
-
-    fn f64(&mut self, value: f64) -> Done {
-        self.float(value, || value.to_string())
-    }
-
-    fn char(&mut self, value: char) -> Done {
-        self.word(value.encode_utf8(&mut [0; 4]))
-    }
-
-    fn pointer(&mut self, value: u64) -> Done {
-        self.integer(value.into())
-    }
-
-    fn text(&mut self, text: Text<'_>, _missing: u32) -> Done {
-        match text.as_str() {
-            Some(text) => self.word(text),
-            None => self.word(&text.chars().collect::<String>()),
-        }
-    }
-
-    fn bytes(&mut self, bytes: &[u8], _missing: u32) -> Done {
-        let mut hex = String::from("0x");
-        silverpoint_render::json::push_hex(&mut hex, bytes);
-        self.word(&hex)
-    }
-
-    fn uuid(&mut self, uuid: [u8; 16]) -> Done {
-        let mut text = String::new();
-        silverpoint_render::push_uuid(&mut text, &uuid);
-        self.word(&text)
-    }
-
-    fn time(&mut self, unix_ns: i64) -> Done {
-        self.integer(unix_ns.into())
-    }
-
-    fn duration(&mut self, ns: i64) -> Done {
-        self.integer(ns.into())
-    }
-
-    fn any(&mut self, item: &[u8]) -> Done {
-        match cbor::visit(item, self) {
-            Err(cbor::Error::Visitor(found)) => Err(found),
-            Ok(()) | Err(cbor::Error::Malformed(_)) => Ok(()),
-        }
-    }
-
-    fn none(&mut self) -> Done {
-        self.word("none")
-    }
-
-    fn begin_sequence(&mut self, _kind: Sequence, _len: u32, _missing: u32) -> Done {
-        self.begin(Container::Sequence);
-        Ok(())
-    }
-
-    fn begin_map(&mut self, _len: u32) -> Done {
-        self.begin(Container::Map);
-        Ok(())
-    }
-
-    fn begin_record(&mut self, _name: &str, _fields: usize) -> Done {
-        self.begin(Container::Record);
+    fn begin(&mut self, container: Container<'_>) -> Done {
+        // A container as a key is none that a path can name.
+        self.key(|_| false);
+        let steps = self.arrive();
+        let kind = match container {
+            Container::Sequence { .. } => Kind::Sequence,
+            Container::Map(_) => Kind::Map,
+            Container::Record { .. } => Kind::Record,
+        };
+        self.stack.push(Frame { kind, steps, element: None, index: 0 });
         Ok(())
     }
 
@@ -297,12 +253,5 @@ impl Visitor for Finder<'_> {
     fn end(&mut self) -> Done {
         self.stack.pop();
         Ok(())
-    }
-
-    fn enumeration(&mut self, _name: &str, label: Option<&str>, value: i64) -> Done {
-        match label {
-            Some(label) if self.test.literal.integer.is_none() => self.word(label),
-            _ => self.integer(value.into()),
-        }
     }
 }

@@ -12,5 +12,5 @@ pub(crate) use escape::push_number;
 pub use escape::{push_f32, push_f64, push_hex, push_string};
 pub use join::{join_objects, without_first};
 pub use line::{Lines, Options, Parts, ProcessJson, SiteJson, Writer, push_args};
-pub use plain::{push_plain, push_plain_item};
+pub use plain::{push_plain, push_plain_item, unquote};
 pub use value::{JsonVisitor, Stack};

@@ -28,8 +28,8 @@ pub fn push_plain_item(out: &mut String, stack: &mut Stack, item: &[u8]) {
     unquote(out, start);
 }
 
-/// Makes a text of a JSON string that begins there.
-fn unquote(out: &mut String, start: usize) {
+/// Makes a text of a JSON string that begins there, as this crate writes them; other JSON stays as it is.
+pub fn unquote(out: &mut String, start: usize) {
     if out[start..].starts_with('"') {
         let json = out.split_off(start);
         push_unescaped(out, json.strip_suffix('"').unwrap_or(&json).get(1..).unwrap_or_default());

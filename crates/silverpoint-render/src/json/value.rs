@@ -74,6 +74,11 @@ impl<'o> JsonVisitor<'o> {
         Self { out, stack }
     }
 
+    /// The visitor of a value that another one with this room has begun.
+    pub fn resume(out: &'o mut String, stack: &'o mut Stack) -> Self {
+        Self { out, stack }
+    }
+
     /// One value without parts.
     #[inline]
     fn scalar(&mut self, write: impl FnOnce(&mut String)) -> Done {
