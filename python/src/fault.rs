@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use pyo3::exceptions::{PyOSError, PyRuntimeError};
+use pyo3::exceptions::{PyOSError, PyProcessLookupError, PyRuntimeError};
 use pyo3::prelude::*;
 use silverpoint_convert::ReadError;
 use silverpoint_trace::{Matter, Note, OpenError};
@@ -21,6 +21,10 @@ pub(crate) enum Fault {
     Damaged(Note),
     /// A filter that this input cannot answer.
     Filter(String),
+    /// A process without a living session.
+    NoSession(String),
+    /// Sessions, or the directory of their copies, that cannot be read.
+    Sessions(String),
     /// What should not have been done.
     Other(&'static str),
 }
@@ -31,11 +35,24 @@ impl From<OpenError> for Fault {
     }
 }
 
+impl From<silverpoint_read::ReadError> for Fault {
+    fn from(error: silverpoint_read::ReadError) -> Self {
+        use silverpoint_read::ReadError;
+        match error {
+            ReadError::NoSession(message) => Self::NoSession(message),
+            ReadError::Usage(message) | ReadError::Failed(message) => Self::Sessions(message),
+        }
+    }
+}
+
 impl std::fmt::Display for Fault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
-            Self::Format { message, .. } | Self::Filter(message) => f.write_str(message),
+            Self::Format { message, .. }
+            | Self::Filter(message)
+            | Self::NoSession(message)
+            | Self::Sessions(message) => f.write_str(message),
             Self::Damaged(note) => note.fmt(f),
             Self::Other(message) => f.write_str(message),
         }
@@ -88,6 +105,8 @@ impl Fault {
                 let args = (note.to_string(), path_of(&note.file), offset(&note));
                 Ok(PyErr::from_value(classes.damaged_error.bind(py).call1(args)?))
             }
+            Self::NoSession(message) => Ok(PyProcessLookupError::new_err(message)),
+            Self::Sessions(message) => Ok(PyOSError::new_err(message)),
             Self::Other(message) => Ok(PyRuntimeError::new_err(message)),
             Self::Filter(message) => Ok(PyErr::from_value(classes.filter_error.bind(py).call1((message,))?)),
         });
