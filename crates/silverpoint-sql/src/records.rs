@@ -1,12 +1,11 @@
 //! The table `records`: every record, end of a span, loss and wait, in order of time.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::ffi::CStr;
 use std::sync::Arc;
 
 use rusqlite::vtab::Context;
-use silverpoint_query::spans::OpenSpans;
+use silverpoint_query::spans::{AsyncSpans, OpenSpans};
 use silverpoint_query::tree::{Part, part};
 use silverpoint_render::ShowContext;
 use silverpoint_trace::{Event, Events, Site, Trace, What};
@@ -67,7 +66,7 @@ pub(crate) struct RecordRows<'t> {
     /// Which spans are open, where a query asks for it: their ids.
     open: Option<OpenSpans<(usize, usize), i64>>,
     /// The same of async spans, by session and id, for records that name such a span.
-    asyncs: HashMap<(usize, u64), i64>,
+    asyncs: AsyncSpans<(usize, u64), i64>,
     /// The span that the row is in, begins or ends.
     span: Option<i64>,
     writer: RefCell<Writer>,
@@ -85,7 +84,7 @@ impl<'t> Rows<'t> for RecordRows<'t> {
             state: Arc::clone(state),
             events: (!plan.is_empty).then(|| trace.select(&picked)),
             open: plan.is_nesting_used.then(OpenSpans::default),
-            asyncs: HashMap::new(),
+            asyncs: AsyncSpans::default(),
             span: None,
             writer: RefCell::new(Writer::new()),
         }
@@ -121,15 +120,15 @@ impl<'t> Rows<'t> for RecordRows<'t> {
                     let span = open.innermost(thread).copied();
                     let key = args.first_chunk().map(|id| (event.session_number, u64::from_le_bytes(*id)));
                     match (site.kind(), said, key) {
-                        (_, Some(Part::Of(id)), _) => self.asyncs.get(&(event.session_number, id)).copied(),
+                        (_, Some(Part::Of(id)), _) => self.asyncs.last(&(event.session_number, id)).copied(),
                         (SiteKind::AsyncBegin, _, Some(key)) => {
-                            admit(self.asyncs.len())?;
+                            admit(self.asyncs.count())?;
                             let id = self.state.id(events);
-                            self.asyncs.insert(key, id);
+                            self.asyncs.begin(key, id);
                             span
                         }
                         (SiteKind::AsyncEnd, _, Some(key)) => {
-                            self.asyncs.remove(&key);
+                            self.asyncs.end(&key);
                             span
                         }
                         _ => span,
