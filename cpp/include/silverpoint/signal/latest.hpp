@@ -6,6 +6,17 @@
 // seen the name yet. Then they are in different cells of it: the reader takes the cell that was finished
 // last, the publisher the other.
 //
+//            pair 0              pair 1
+//        cell 0   cell 1     cell 0   cell 1        stamp | other | pair | cell   one word: the state
+//                    ▲                   ▲
+//        named: 0 ───┘ finished last     └─── the publisher writes into this pair
+//
+//   state    by the publisher alone: one store finishes a value
+//   named    by the reader alone, before it reads the state again
+//   a cell   by the publisher until the state has it, by the reader from there to its next name
+//
+// Three cells would need an atomic exchange on both sides at each value; the fourth costs memory only.
+//
 // The proof needs two orders. The reader names before it checks for the finished cell, and the publisher
 // finishes before it next checks for the name. The reader pays for both (barrier.hpp). One word holds which
 // cell of each pair was finished last, which of the two is the newest, and its stamp. So a publisher finishes

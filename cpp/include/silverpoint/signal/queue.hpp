@@ -3,6 +3,24 @@
 // A ring of events. Emitting threads append at its tail, one at a time. The receiver claims everything that
 // it finds there, and delivers this batch without any lock.
 //
+//   done ────────▶ claimed ────────▶ tail ────────▶ limit
+//      in delivery        waiting          room
+//
+//   position   moves forward by
+//   done       the receiver, after each event: what lies before it is destroyed
+//   claimed    the receiver (all that waits), or drop_oldest (one event), under the lock of claims
+//   tail       the emitter that has the pen or the emitters' lock
+//   limit      the same emitter, under the lock of claims too
+//
+//   pen        null ──(a thread that has emitted alone, under the lock)──▶ of that thread
+//              of a thread ──(another one, under the lock)──▶ null, heavy barrier, waits for writes == 0
+//   told       0 ──(the emitter that appends next)──▶ 1, notifies
+//              1 ──(the receiver, before it sleeps)──▶ 0, heavy barrier, checks the tail again
+//
+// Memory: at most two rings of bit_ceil(capacity) events, one in delivery and one that is filled. Alone means
+// for one emission at first, and for 1,024 once a pen was taken away. So of threads that alternate, each
+// 1,024 emissions pay for one heavy barrier at most.
+//
 // One at a time costs an atomic exchange, unless one thread emits alone, which is the common case. That
 // thread has the pen, and only notes in memory of its own that it is writing. Another thread takes the pen
 // away (behind a heavy barrier, barrier.hpp). Then every thread takes a lock, until one has been alone for a
