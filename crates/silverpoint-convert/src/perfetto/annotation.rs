@@ -246,7 +246,7 @@ struct Scalar<'o> {
     out: &'o mut Proto,
 }
 
-/// The value has parts, or metadata: in an item of CBOR it may say that the value is secret, and JSON knows how that is shown.
+/// The value has parts, or metadata, which in an item of CBOR may say that the value is secret. JSON knows how that is shown.
 struct HasParts;
 
 type Done = Result<(), Infallible>;
