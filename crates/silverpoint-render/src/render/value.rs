@@ -1,16 +1,24 @@
 //! Values as text: a visitor that appends to a `String`, by `spec/templates.md`.
 
+mod cut;
 mod looked;
+mod stack;
+mod uuid;
 
 use std::convert::Infallible;
 
 use silverpoint_trace::{cbor, escape};
 use silverpoint_wire::value::{Sequence, Text, Visitor};
 
+pub(crate) use self::cut::push_missing;
+use self::cut::{SHORT_CHARACTERS, shortened};
+pub use self::stack::Stack;
+use self::stack::{Container, Frame, SHORT_ELEMENTS};
+pub use self::uuid::push_uuid;
 use super::look::Look;
 use super::qdebug;
 use crate::format::{self, Align, Spec};
-use crate::marks::{Marks, SECRET};
+use crate::marks::SECRET;
 use crate::time;
 
 /// Whether text that stands alone (not inside a container) is quoted.
@@ -36,11 +44,6 @@ pub enum Dialect {
     Summary,
 }
 
-/// Of a container that is shown in short.
-const SHORT_ELEMENTS: u32 = 4;
-/// Of a text that is shown in short.
-const SHORT_CHARACTERS: usize = 60;
-
 /// Bytes of a value's text after which names from its signature are not written any more. Names are repeated
 /// for each element, and a few bytes may be very many elements.
 const NAMES_END: usize = 16 << 20;
@@ -59,46 +62,6 @@ pub struct TextVisitor<'o> {
     look: Option<(Look, bool)>,
     /// Where in the output names are not written any more.
     names_end: usize,
-}
-
-/// Room for open containers, kept by the caller so that values cost no allocation.
-#[derive(Debug, Default)]
-pub struct Stack {
-    frames: Vec<Frame>,
-    marks: Marks,
-    /// Of the open containers those that are shown by a pattern.
-    looks: Vec<Look>,
-}
-
-/// An open container.
-#[derive(Clone, Copy, Debug)]
-struct Frame {
-    kind: Container,
-    /// Something has been written into it.
-    begun: bool,
-    /// A map's key has been written.
-    value_next: bool,
-    /// Elements that were cut.
-    missing: u32,
-    /// Elements that were begun; only of those that are shown in short.
-    count: u32,
-    /// Where the output ends that stays when it is shown in short.
-    short_end: Option<usize>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Container {
-    /// The pieces of a stream: no marks, a space between.
-    Pieces,
-    List,
-    Set,
-    Tuple,
-    Map,
-    Record,
-    /// By a pattern, which is in [`Stack::looks`].
-    Looked,
-    /// The same, with keys.
-    LookedMap,
 }
 
 type Done = Result<(), Infallible>;
@@ -289,33 +252,6 @@ impl<'o> TextVisitor<'o> {
             format::text(self.out, text, &spec);
         }
         cut
-    }
-}
-
-impl Frame {
-    /// One more begins here.
-    fn element(&mut self, at: usize) {
-        self.count = self.count.saturating_add(1);
-        if self.count > SHORT_ELEMENTS && self.short_end.is_none() {
-            self.short_end = Some(at);
-        }
-    }
-}
-
-/// The beginning of a text, and how many bytes are left out.
-fn shortened(text: &str) -> (&str, u32) {
-    match text.char_indices().nth(SHORT_CHARACTERS) {
-        Some((at, _)) => (&text[..at], u32::try_from(text.len() - at).unwrap_or(u32::MAX)),
-        None => (text, 0),
-    }
-}
-
-/// The mark of a cut value.
-pub(super) fn push_missing(out: &mut String, missing: u32) {
-    if missing > 0 {
-        out.push_str("…(+");
-        out.push_str(itoa::Buffer::new().format(missing));
-        out.push(')');
     }
 }
 
@@ -651,16 +587,5 @@ impl Visitor for TextVisitor<'_> {
         let depth = self.depth();
         self.stack.marks.open(key, text, depth);
         Ok(())
-    }
-}
-
-/// Appends a UUID: 8-4-4-4-12 hexadecimal digits.
-pub fn push_uuid(out: &mut String, uuid: &[u8; 16]) {
-    for (i, part) in [&uuid[..4], &uuid[4..6], &uuid[6..8], &uuid[8..10], &uuid[10..]].into_iter().enumerate()
-    {
-        if i > 0 {
-            out.push('-');
-        }
-        crate::json::push_hex(out, part);
     }
 }
