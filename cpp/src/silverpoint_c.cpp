@@ -180,6 +180,7 @@ const unsigned char sp_c_unregistered = 0x80;
 
 // Completes a site at its first recording; its head, 0 when there is no room for another site.
 [[gnu::visibility("hidden")]] std::uint64_t sp_c_complete(Site* site, const Body* body) {
+    if (site->feeds_tracer_alone()) return probed_mark(Kind{body->kind}) | kAloneHead;
     if (site->whole.load(std::memory_order_acquire) != 0) return marked_head(*site, Kind{body->kind});
     Letters signature;
     for (const char* code = body->codes; *code != 0; ++code) {
@@ -211,22 +212,23 @@ const unsigned char sp_c_unregistered = 0x80;
 // As record_probed (silverpoint/detail/probe_record.hpp).
 static std::uint64_t record_probed_arguments(std::uint64_t head, const Site* site, const Argument* arguments,
                                              unsigned count) {
-    const ProbeEvent* const event = probe_event(site->entry.load(std::memory_order_relaxed));
     const bool is_span = (head & kProbedSpanHead) != 0;
     const std::uint64_t began = is_span ? session.now() : 1;
     std::size_t size = 0;
     for (unsigned i = 0; i < count; ++i) size += arguments[i].size();
-    if (event != nullptr && event->is_wanted_by_any(false) && size <= kRecordMax) {
-        Scratch scratch;
-        if (char* const out = scratch.fit(scratch.begin(), size + 16)) {
-            bool cut = false;
-            put_all(out, arguments, count, kRecordMax, cut);
-            write_probe(*event, false, out, size, cut, __builtin_return_address(0));
-        }
+    Scratch scratch;
+    char* const out = size <= kRecordMax ? scratch.fit(scratch.begin(), size + 16) : nullptr;
+    bool cut = false, records;
+    if (out != nullptr) {
+        put_all(out, arguments, count, kRecordMax, cut);
+        records = write_probe(head | (cut ? kTruncated : 0), *site, out, size, __builtin_return_address(0));
+    } else {
+        records = site->records();
     }
     std::uint64_t ticks = 0;
-    if (site->records())
-        ticks = sp_c_record_slowly(nullptr, head & ~(kProbedHead | kProbedSpanHead), site, arguments, count);
+    if (records)
+        ticks =
+            sp_c_record_slowly(nullptr, site->whole.load(std::memory_order_acquire), site, arguments, count);
     if (!is_span) return ticks != 0 ? ticks : began;
     return kProbedSpan | (ticks != 0 ? kRecordedSpan | ticks : began);
 }

@@ -17,11 +17,14 @@ namespace {
 // The fork of this thread does without the lock.
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool is_admitted = false;
 
+constexpr probes::TracerName kName{kLttngProbe, "lttng", "LTTng", "silverpoint-ust"};
+constexpr std::uint64_t kPause = 60 * probes::kSecond;
+
 class Registrar {
   public:
     // Safe in a signal handler, but for the first call.
     void start(char* control, std::size_t size) {
-        if (!events_.take(control, size)) return;
+        if (!events_.take(kName, control, size)) return;
         events_.announce();
         if (!was_started_.exchange(true, std::memory_order_acq_rel)) begin();
     }
@@ -43,28 +46,38 @@ class Registrar {
             self().run();
             return nullptr;
         };
-        if (!probes::start_thread(body, nullptr))
-            warn("SILVERPOINT_PROBES=lttng: LTTng gets no events: no thread could be started");
+        if (!probes::start_thread(body, nullptr)) warn_of(kName, "no thread could be started");
     }
     void run() {
         // No event of this thread: it holds locks of LTTng.
-        const Writing writing;
-        open();
-        if (stage_.load() != kOpen) return;
-        pthread_setname_np(pthread_self(), "silverpoint-ust");
+        const ProbeRecord nothing{};
+        const Within within(nothing);
+        pthread_setname_np(pthread_self(), kName.thread);
+        while (!open()) await_request();
         give_way();
         if (tracer.register_contexts != nullptr) tracer.register_contexts(&context_provider);
         events_.follow(
-            60 * probes::kSecond, [] {}, [this](std::uint32_t number) { return visit(number); });
+            kPause, [] {}, [this](std::uint32_t number) { return visit(number); });
     }
-    // Forks of the program wait meanwhile: their children could not use what is half open.
-    void open() {
+    // False: there is no usable LTTng. Forks of the program wait meanwhile: their children could not use what
+    // is half open.
+    bool open() {
         lock();
         if (stage_.load() == kClosed) {
             stage_.store(kOpening);
             const bool is_open = tracer.open();
+            if (is_open) reader_place.find();
             stage_.store(is_open ? kOpen : kFailed);
         }
+        const bool is_open = stage_.load() == kOpen;
+        pthread_mutex_unlock(&mutex_);
+        return is_open;
+    }
+    // Until then tracepoints pay nothing. (A forked child does not try, and does not say it again.)
+    void await_request() {
+        events_.await_request(kName.bit, probes::kSecond);
+        lock();
+        if (stage_.load() == kFailed) stage_.store(kClosed);
         pthread_mutex_unlock(&mutex_);
     }
 
@@ -219,7 +232,7 @@ class Registrar {
         // The child's own session comes with its first record.
         events_.leave();
         if (is_announced_) tracer.after_fork_child(&before_);
-        if (stage_.load() != kFailed) start_thread();
+        start_thread();
     }
 
     enum Stage { kClosed, kOpening, kOpen, kFailed };

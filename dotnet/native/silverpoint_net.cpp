@@ -84,14 +84,11 @@ std::uint64_t record(std::uint64_t head, const Site& site, const char* bytes, st
 // A record that a system tracer may want, too.
 std::uint64_t record_for_probe(std::uint64_t head, const Site& site, const char* bytes, std::size_t size,
                                bool cut, std::uint32_t frame, void* caller) {
-    const ProbeEvent* const event = probe_event(site.entry.load(std::memory_order_relaxed));
     const bool is_span = (head & kProbedSpanHead) != 0;
     const std::uint64_t began = is_span ? session.now() : 1;
-    if (event != nullptr && event->is_wanted_by_any(false))
-        write_probe(*event, false, bytes, size, cut, caller);
     std::uint64_t ticks = 0;
-    if (site.records())
-        ticks = record(head & ~(kProbedHead | kProbedSpanHead), site, bytes, size, cut, frame);
+    if (write_probe(head | (cut ? kTruncated : 0), site, bytes, size, caller))
+        ticks = record(site.whole.load(std::memory_order_acquire), site, bytes, size, cut, frame);
     if (!is_span) return ticks != 0 ? ticks : began;
     return kProbedSpan | (ticks != 0 ? kRecordedSpan | ticks : began);
 }
@@ -225,6 +222,7 @@ SPN_EXPORT std::uint64_t spn_complete(Site* site, int kind, const char* names, s
                                       const char* text, std::size_t text_size, const char* signature,
                                       std::size_t signature_size, std::uint32_t size) {
     const Kind of{static_cast<std::uint8_t>(kind)};
+    if (site->feeds_tracer_alone()) return probed_mark(of) | kAloneHead;
     if (site->whole.load(std::memory_order_acquire) != 0) return marked_head(*site, of);
     if (!site->complete(of, {names, names_size}, {text, text_size}, {signature, signature_size}, size)) {
         count_session_loss(Cause::kNoSite);

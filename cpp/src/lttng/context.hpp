@@ -3,51 +3,59 @@
 // an event, if a session has them.
 #pragma once
 
-#include <silverpoint/detail/probe_event.hpp>
-
 #include "../probes/scopes.hpp"
-#include "tracer.hpp"
+#include "reading.hpp"
 
 namespace silverpoint::lttng {
 
 using namespace probes;
 
-// What the event that this thread writes has of scopes.
-class OpenScopes {
+// While it exists, this thread is within LTTng, which may change errno.
+class Within {
   public:
-    explicit OpenScopes(const ProbeRecord& record);
-    ~OpenScopes();
-    OpenScopes(const OpenScopes&) = delete;
-    OpenScopes& operator=(const OpenScopes&) = delete;
+    SP_DETAIL_HOT explicit Within(const ProbeRecord& record) {
+        in_thread.record = &record;
+        if (in_thread.reader == nullptr) [[unlikely]]
+            in_thread.prepare();
+        error_ = *in_thread.error;
+    }
+    SP_DETAIL_HOT ~Within() {
+        *in_thread.error = error_;
+        if (in_thread.page != nullptr) [[unlikely]]
+            release();
+        in_thread.record = nullptr;
+    }
+    Within(const Within&) = delete;
+    Within& operator=(const Within&) = delete;
 
-    Input pairs() const { return {record_.context, record_.context_size}; }
+    // What the event that this thread writes has of scopes.
+    static Input scopes() {
+        const ProbeRecord* const record = in_thread.record;
+        return record == nullptr ? Input(nullptr, 0) : Input(record->context, record->context_size);
+    }
     // Memory until the event is written; null: there is none.
-    char* keep(std::size_t size) {
-        if (page_ == nullptr) {
+    static char* keep(std::size_t size) {
+        if (in_thread.page == nullptr) {
             void* const made =
                 mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
             if (made == MAP_FAILED) return nullptr;
-            page_ = static_cast<char*>(made);
+            in_thread.used = 0;
+            in_thread.page = static_cast<char*>(made);
         }
-        if (size > kPage - used_) return nullptr;
-        used_ += size;
-        return page_ + used_ - size;
+        if (size > kPage - in_thread.used) return nullptr;
+        in_thread.used += size;
+        return in_thread.page + in_thread.used - size;
     }
 
   private:
+    [[gnu::noinline, gnu::cold]] static void release() {
+        munmap(in_thread.page, kPage);
+        in_thread.page = nullptr;
+    }
+
     static constexpr std::size_t kPage = 65536;
-    const ProbeRecord& record_;
-    char* page_ = nullptr;
-    std::size_t used_ = 0;
+    int error_;
 };
-
-[[gnu::tls_model("initial-exec")]] inline constinit thread_local OpenScopes* open_scopes = nullptr;
-
-inline OpenScopes::OpenScopes(const ProbeRecord& record) : record_(record) { open_scopes = this; }
-inline OpenScopes::~OpenScopes() {
-    open_scopes = nullptr;
-    if (page_ != nullptr) munmap(page_, kPage);
-}
 
 // A field's value; LTTng has no truth values, and no nested ones.
 struct ScopeValue {
@@ -59,15 +67,15 @@ struct ScopeValue {
 
     // `name`: with the provider before it, or without.
     explicit ScopeValue(std::string_view name) {
-        if (open_scopes == nullptr || open_scopes->pairs().is_at_end()) return;
+        if (Within::scopes().is_at_end()) return;
         if (const auto colon = name.find(':'); colon != std::string_view::npos) name = part(name, colon + 1);
         Input found(nullptr, 0);
-        for (Input pairs = open_scopes->pairs(); !pairs.is_at_end(); skip_item(pairs))
+        for (Input pairs = Within::scopes(); !pairs.is_at_end(); skip_item(pairs))
             if (text_item(pairs) == name) found = pairs;
         if (!found.is_at_end())
             set(found);
         else if (name == "context")
-            set_json([this] { put_scopes(json, open_scopes->pairs()); });
+            set_json([this] { put_scopes(json, Within::scopes()); });
     }
 
   private:
@@ -137,7 +145,7 @@ inline void value_of_context(void* context, ProbeContext*, ContextValue* out) {
     if (value.type == DynamicType::kInteger) out->integer = value.integer;
     if (value.type == DynamicType::kReal) out->real = value.real;
     if (value.type != DynamicType::kText) return;
-    char* const kept = open_scopes->keep(value.text.size() + 1);
+    char* const kept = Within::keep(value.text.size() + 1);
     if (kept == nullptr) {
         out->type = DynamicType::kNone;
         return;

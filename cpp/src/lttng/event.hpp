@@ -7,7 +7,7 @@
 #include "context.hpp"
 #include "fields.hpp"
 #include "payload.hpp"
-#include "tracer.hpp"
+#include "reading.hpp"
 
 namespace silverpoint::lttng {
 
@@ -18,7 +18,6 @@ struct SiteEvent {
     bool is_registered = false;  // LTTng has the event
     SiteEvent* end = nullptr;
     const char* signature = "";
-    bool is_direct = true;
     int level = 0;
     const int* level_at = &level;
     const char* uri = "";
@@ -30,24 +29,16 @@ struct SiteEvent {
     Tracepoint* tracepoints[1] = {&tracepoint};
 };
 
-// What reaches a probe of an event.
-struct Given {
-    const SiteEvent* event;
-    const char* bytes;
-    std::size_t size;
-    void* caller;
-};
-
 // What filters see: eight bytes of each number; of a sequence its length and address.
-inline void fill_stack(const Given& given, char* to) {
-    Input in(reinterpret_cast<const unsigned char*>(given.bytes), given.size);
+inline void fill_stack(const SiteEvent& of, const ProbeRecord& record, char* to) {
+    Input in(record.bytes, record.size);
     std::uint64_t last = 0;
     const auto put = [&to](const auto& value) {
         static_assert(sizeof value == 8);
         std::memcpy(to, &value, 8);
         to += 8;
     };
-    const EventClass& event_class = given.event->event_class;
+    const EventClass& event_class = of.event_class;
     for (std::size_t i = 0; i < event_class.count; ++i) {
         const Field& field = *event_class.fields[i];
         const TypeCommon* type = field.type;
@@ -79,86 +70,90 @@ T load(const T& value) {
 }
 
 // Bytes for fill_stack.
-inline std::size_t stack_size(const Given& given) { return 16 * (given.event->event_class.count + 1); }
+inline std::size_t stack_size(const SiteEvent& of) { return 16 * (of.event_class.count + 1); }
 
 // Functions of their own: so an event without a filter needs little of a signal handler's stack.
-[[gnu::noinline]] inline bool passes(const Event* event, const Given& given, ProbeContext& probe) {
-    auto* const stack = static_cast<char*>(__builtin_alloca(stack_size(given)));
-    fill_stack(given, stack);
+[[gnu::noinline, gnu::cold]] inline bool passes(const Event* event, const SiteEvent& of,
+                                                const ProbeRecord& record, ProbeContext& probe) {
+    auto* const stack = static_cast<char*>(__builtin_alloca(stack_size(of)));
+    fill_stack(of, record, stack);
     return event->run_filter(event, stack, &probe, nullptr) == 0;
 }
-[[gnu::noinline]] inline void notify(const Event* event, const Given& given, ProbeContext& probe) {
+[[gnu::noinline, gnu::cold]] inline void notify(const Event* event, const SiteEvent& of,
+                                                const ProbeRecord& record) {
+    if (event->type != EventType::kNotifier || load(event->enabled) == 0) return;
+    ProbeContext probe;
+    probe.caller = record.caller;
+    if (load(event->eval_filter) != 0 && !passes(event, of, record, probe)) return;
     const auto* const notifier = static_cast<const Notifier*>(event->child);
     NotificationContext context;
     context.eval_capture = load(notifier->eval_capture);
-    auto* const stack = static_cast<char*>(__builtin_alloca(stack_size(given)));
-    if (context.eval_capture != 0) fill_stack(given, stack);
+    auto* const stack = static_cast<char*>(__builtin_alloca(stack_size(of)));
+    if (context.eval_capture != 0) fill_stack(of, record, stack);
     notifier->send(notifier, stack, &probe, &context);
 }
 
-// LTTng calls it for each of its events that is enabled and has this tracepoint.
-inline void write_one(const Event* event, const Given* given) {
-    if (event->type == EventType::kRecorder) {
-        const Channel& channel = *static_cast<const Recorder*>(event->child)->buffer->parent;
-        if (load(channel.session->active) == 0 || load(channel.enabled) == 0) return;
-    }
-    if (load(event->enabled) == 0) return;
+// For one of LTTng's events that has this tracepoint.
+SP_DETAIL_HOT void write_one(const Event* event, const SiteEvent& of, const ProbeRecord& record) {
+    if (event->type != EventType::kRecorder) [[unlikely]]
+        return notify(event, of, record);
+    auto* const recorder = static_cast<Recorder*>(event->child);
+    const Buffer& buffer = *recorder->buffer;
+    if (load(buffer.parent->session->active) == 0 || load(buffer.parent->enabled) == 0 ||
+        load(event->enabled) == 0)
+        return;
     ProbeContext probe;
-    probe.caller = given->caller;
-    if (load(event->eval_filter) != 0 && !passes(event, *given, probe)) return;
-    if (event->type == EventType::kRecorder) {
-        auto* const recorder = static_cast<Recorder*>(event->child);
-        const BufferOps& ops = *recorder->buffer->ops;
-        RingContext ring;
-        ring.client = recorder;
-        ring.size = given->size;
-        ring.probe = &probe;
-        if (ops.reserve(&ring) < 0) return;
-        ops.write(&ring, given->bytes, given->size, 1);
-        ops.commit(&ring);
-    } else if (event->type == EventType::kNotifier) {
-        notify(event, *given, probe);
-    }
+    probe.caller = record.caller;
+    if (load(event->eval_filter) != 0) [[unlikely]]
+        if (!passes(event, of, record, probe)) return;
+    RingContext ring;
+    ring.client = recorder;
+    ring.size = record.size;
+    ring.probe = &probe;
+    if (buffer.ops->reserve(&ring) < 0) [[unlikely]]
+        return;
+    // All fields at once: LTTng has them packed.
+    if (record.size != 0) buffer.ops->write(&ring, record.bytes, record.size, 1);
+    buffer.ops->commit(&ring);
 }
 
-[[gnu::noinline]] inline void write_given(const Given& given) {
-    tracer.lock();
-    const auto* probe =
-        static_cast<const TracepointProbe*>(tracer.dereference(given.event->tracepoint.probes));
-    for (; probe != nullptr && probe->function != nullptr; ++probe)
-        reinterpret_cast<void (*)(void*, const Given*)>(probe->function)(probe->data, &given);
-    tracer.unlock();
+// What LTTng registers. It hands the function back with each of its events that is enabled; nobody calls it.
+inline void be_probe() {}
+
+// The record's arguments are the event's fields, byte for byte.
+SP_DETAIL_HOT void write_fields(const SiteEvent& event, const ProbeRecord& record) {
+    const Reading reading;
+    const TracepointProbe* probe = __atomic_load_n(&event.tracepoint.probes, __ATOMIC_ACQUIRE);
+    if (probe == nullptr) [[unlikely]]
+        return;
+    // (Another provider may have a probe of the same name.)
+    for (; probe->function != nullptr; ++probe)
+        if (probe->function == event.event_class.callback) [[likely]]
+            write_one(static_cast<const Event*>(probe->data), event, record);
 }
 
-[[gnu::noinline]] inline void write_converted(const SiteEvent& event, const unsigned char* bytes,
-                                              std::size_t size, void* caller) {
+[[gnu::noinline]] inline void write_converted(const SiteEvent& event, const ProbeRecord& record) {
     Output out;
-    Input in(bytes, size);
+    Input in(record.bytes, record.size);
     for (Signature of(event.signature); !of.is_at_end();) put_payload(out, of, in, true);
-    if (out.is_whole()) write_given({&event, out.bytes(), out.size(), caller});
+    if (!out.is_whole()) return;
+    ProbeRecord converted = record;
+    converted.bytes = reinterpret_cast<const unsigned char*>(out.bytes());
+    converted.size = out.size();
+    write_fields(event, converted);
 }
 
-// Set while this thread is within LTTng. What LTTng calls may have tracepoints (malloc), and so may a signal
-// handler: these write no event.
-[[gnu::tls_model("initial-exec")]] inline constinit thread_local bool is_writing = false;
-
-struct Writing {
-    Writing() { is_writing = true; }
-    ~Writing() { is_writing = false; }
-    Writing(const Writing&) = delete;
-    Writing& operator=(const Writing&) = delete;
-};
-
-// ProbeEvent::write.
-inline void write_event(const ProbeEvent* shared, const ProbeRecord* record) {
-    if (is_writing || !is_asked(kLttngProbe)) return;
-    const Writing writing;
-    const OpenScopes scopes(*record);
+// ProbeEvent::write, of an event whose fields are the arguments, byte for byte, or are not.
+template <bool kIsDirect>
+void write_event(const ProbeEvent* shared, const ProbeRecord* record) {
+    // What LTTng calls may have tracepoints (malloc), and so may a signal handler: these write no event.
+    if (in_thread.record != nullptr || !is_asked(kLttngProbe)) [[unlikely]]
+        return;
+    const Within within(*record);
     const auto& event = *reinterpret_cast<const SiteEvent*>(shared);
-    if (event.is_direct && !record->is_cut)
-        return write_given(
-            {&event, reinterpret_cast<const char*>(record->bytes), record->size, record->caller});
-    write_converted(event, record->bytes, record->size, record->caller);
+    if (!kIsDirect || record->is_cut) [[unlikely]]
+        return write_converted(event, *record);
+    write_fields(event, *record);
 }
 
 // An event that LTTng does not have yet; null: there is no memory for it, or it has too many fields.
@@ -172,12 +167,11 @@ inline SiteEvent* make_event(const char* provider, const char* name, std::string
     if (list.is_broken() || fields == nullptr) return nullptr;
     std::memcpy(fields, list.fields(), list.count() * sizeof(Field*));
     made->signature = keep_text(signature);
-    made->is_direct = list.is_direct();
     made->level = level;
     made->uri = uri;
     made->event_class.fields = fields;
     made->event_class.count = list.count();
-    made->event_class.callback = reinterpret_cast<void (*)()>(&write_one);
+    made->event_class.callback = &be_probe;
     // LTTng compares it, when it brings tracepoints and events together.
     made->event_class.signature = made->signature;
     made->event_class.probe = &made->probe;
@@ -192,7 +186,8 @@ inline SiteEvent* make_event(const char* provider, const char* name, std::string
     made->tracepoint.provider = provider;
     made->tracepoint.event = name;
     made->tracepoint.signature = made->signature;
-    made->shared = {ProbeEvent::kMagic, &made->tracepoint.state, &write_event, nullptr, nullptr};
+    made->shared = {ProbeEvent::kMagic, &made->tracepoint.state,
+                    list.is_direct() ? &write_event<true> : &write_event<false>, nullptr, nullptr};
     return made;
 }
 

@@ -15,7 +15,6 @@ struct Tracer {
     int (*register_tracepoints)(Tracepoint* const*, int) = nullptr;
     void (*lock)() = nullptr;
     void (*unlock)() = nullptr;
-    void* (*dereference)(void*) = nullptr;
     // Null where it has none.
     void* (*register_contexts)(ContextProvider*) = nullptr;
     // Null where liblttng-ust-fork is preloaded, which calls them.
@@ -53,7 +52,6 @@ inline bool Tracer::open() {
     find(register_tracepoints, "lttng_ust_tracepoint_module_register");
     find(lock, "lttng_ust_tp_rcu_read_lock");
     find(unlock, "lttng_ust_tp_rcu_read_unlock");
-    find(dereference, "lttng_ust_tp_rcu_dereference_sym");
     register_contexts =
         reinterpret_cast<decltype(register_contexts)>(dlsym(library, "lttng_ust_context_provider_register"));
     if (dlopen("liblttng-ust-fork.so.1", RTLD_LAZY | RTLD_NOLOAD) == nullptr) {

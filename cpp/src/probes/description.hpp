@@ -48,11 +48,12 @@ struct Description {
     }
 };
 
-// `probes_asked` of this process's session, or null: a tracer that is no longer asked for gets nothing.
-inline constinit std::atomic<const std::atomic<std::uint32_t>*> asked_tracers{nullptr};
+// `probes_asked` of this process's session: a tracer that is no longer asked for gets nothing. Without a
+// session all are asked for.
+inline constinit const std::atomic<std::uint32_t> all_asked{0xFFFFFFFF};
+inline constinit std::atomic<const std::atomic<std::uint32_t>*> asked_tracers{&all_asked};
 inline bool is_asked(std::uint32_t tracer) {
-    const auto* const asked = asked_tracers.load(std::memory_order_acquire);
-    return asked == nullptr || (asked->load(std::memory_order_relaxed) & tracer) != 0;
+    return (asked_tracers.load(std::memory_order_acquire)->load(std::memory_order_relaxed) & tracer) != 0;
 }
 
 // What stands behind the name of an event of this kind.
@@ -97,6 +98,10 @@ struct Control {
     std::atomic<std::uint8_t>& state(std::uint32_t number) const {
         return *reinterpret_cast<std::atomic<std::uint8_t>*>(base + get<std::uint64_t>(at::kStatesAt) +
                                                              number);
+    }
+    // Nothing asks for a tracer that cannot be fed.
+    void stop_asking(std::uint32_t tracer) const {
+        detail::stop_asking(base, get<std::uint64_t>(at::kStatesAt), count(), tracer);
     }
     // Entries that were claimed.
     std::uint32_t count() const {

@@ -11,14 +11,6 @@
 
 namespace silverpoint::probes {
 
-// What the registrar knows of a tracer.
-struct TracerName {
-    std::uint32_t bit;
-    const char* asked;     // in SILVERPOINT_PROBES
-    const char* receiver;  // in messages
-    const char* thread;
-};
-
 // `Tracer` has a TracerName `name`, and these functions, one thread at a time:
 //
 // - int open(): before the others, and again while it is lost. 0, or the error of the system.
@@ -36,9 +28,9 @@ class KernelRegistrar {
 
     // Safe in a signal handler, but for the first call.
     void start(char* control, std::size_t size) {
-        if (!events_.take(control, size)) return;
+        if (!events_.take(kName, control, size)) return;
         if (!is_open_ && !open()) {
-            stop_asking();
+            events_.control().stop_asking(kName.bit);
             // The frontend sees that nothing is asked for. It comes again when somebody asks.
             return events_.leave();
         }
@@ -66,7 +58,7 @@ class KernelRegistrar {
             static_cast<KernelRegistrar*>(self)->run();
             return nullptr;
         };
-        if (!probes::start_thread(body, this)) warn_with("no thread could be started", nullptr);
+        if (!probes::start_thread(body, this)) warn_of(kName, "no thread could be started");
     }
     void run() {
         pthread_setname_np(pthread_self(), kName.thread);
@@ -113,7 +105,7 @@ class KernelRegistrar {
         if (!is_open_ && (error != reported_ || process == reporter_)) {
             Text<400> why;
             tracer_.explain(why, error);
-            warn_with(why.c_str(), "; `silverpoint doctor` says what to do");
+            warn_of(kName, why.c_str(), "; `silverpoint doctor` says what to do");
             reported_ = error;
             reporter_ = process;
         }
@@ -122,23 +114,10 @@ class KernelRegistrar {
     void reopen() {
         pthread_mutex_lock(&mutex_);
         // (Nothing is tried again in vain: each attempt is for an event that was wanted.)
-        if (tracer_.is_lost() && !open()) stop_asking();
+        if (tracer_.is_lost() && !open()) events_.control().stop_asking(kName.bit);
         is_reopening_.store(false, std::memory_order_release);
         pthread_mutex_unlock(&mutex_);
     }
-    void stop_asking() {
-        const Control& control = events_.control();
-        detail::stop_asking(control.base, control.get<std::uint64_t>(at::kStatesAt), control.count(),
-                            kName.bit);
-    }
-    void warn_with(const char* why, const char* advice) {
-        Text<600> line;
-        line.add("SILVERPOINT_PROBES=").add(kName.asked).add(": ").add(kName.receiver);
-        line.add(" gets no events: ").add(why);
-        if (advice != nullptr) line.add(advice);
-        warn(line.c_str());
-    }
-
     // The kernel has registered the parent's events for the child, too.
     void go_on_in_child() {
         mutex_ = PTHREAD_MUTEX_INITIALIZER;

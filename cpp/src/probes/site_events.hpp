@@ -28,17 +28,39 @@ inline bool start_thread(void* (*body)(void*), void* of) {
     return is_started;
 }
 
+// A tracer that a library feeds.
+struct TracerName {
+    std::uint32_t bit;
+    const char* asked;     // in SILVERPOINT_PROBES
+    const char* receiver;  // in messages
+    const char* thread;
+};
+
+// Says that a tracer gets nothing.
+inline void warn_of(const TracerName& name, const char* why, const char* advice = nullptr) {
+    Text<600> line;
+    line.add("SILVERPOINT_PROBES=").add(name.asked).add(": ").add(name.receiver);
+    line.add(" gets no events: ").add(why);
+    if (advice != nullptr) line.add(advice);
+    warn(line.c_str());
+}
+
 template <class Event>
 class SiteEvents {
   public:
-    // Takes a session; `announce` or `leave` follows. False: there is one, or no memory. Safe in a signal
-    // handler.
-    bool take(char* control, std::size_t size) {
+    // Takes a session; `announce` or `leave` follows. False: there is one; or it cannot be mapped, and so is
+    // not asked for the tracer any more. Safe in a signal handler.
+    bool take(const TracerName& name, char* control, std::size_t size) {
         std::uint32_t none = 0;
         if (!has_session_.compare_exchange_strong(none, 1, std::memory_order_acq_rel)) return false;
         // A second mapping of the same pages.
         void* const mapped = mremap(control, 0, size, MREMAP_MAYMOVE);
-        if (mapped == MAP_FAILED) return false;
+        if (mapped == MAP_FAILED) {
+            warn_of(name, "the session cannot be mapped again: ", std::strerror(errno));
+            Control{control, size}.stop_asking(name.bit);
+            has_session_.store(0, std::memory_order_release);
+            return false;
+        }
         control_ = {static_cast<char*>(mapped), size};
         asked_tracers.store(&control_.word(at::kProbesAsked), std::memory_order_release);
         return true;
@@ -51,7 +73,7 @@ class SiteEvents {
     // Only while no event can be written, and no thread follows: before the first, and in a forked child.
     // Another session may be taken.
     void leave() {
-        asked_tracers.store(nullptr, std::memory_order_release);
+        asked_tracers.store(&all_asked, std::memory_order_release);
         if (control_.base != nullptr) munmap(control_.base, control_.size);
         control_ = {};
         done_ = 0;
@@ -63,14 +85,29 @@ class SiteEvents {
     // `visit` with the number of each site, until that returns false.
     template <class Before, class Visit>
     [[noreturn]] void follow(std::uint64_t pause_ns, const Before& before, const Visit& visit) {
-        std::uint32_t seen;
-        while ((seen = has_session_.load(std::memory_order_acquire)) != 2)
-            futex_wait(&has_session_, seen, pause_ns);
+        await_session(pause_ns);
         for (;;) {
             std::atomic<std::uint32_t>& wake = control_.word(at::kProbesWake);
             const std::uint32_t value = wake.load(std::memory_order_acquire);
             before();
             pass(visit);
+            futex_wait(&wake, value, pause_ns);
+        }
+    }
+    // Of the thread: until there is a session.
+    void await_session(std::uint64_t pause_ns) {
+        std::uint32_t seen;
+        while ((seen = has_session_.load(std::memory_order_acquire)) != 2)
+            futex_wait(&has_session_, seen, pause_ns);
+    }
+    // Of the thread: nothing asks for a tracer that cannot be fed. Returns when somebody asks for it again.
+    void await_request(std::uint32_t tracer, std::uint64_t pause_ns) {
+        await_session(pause_ns);
+        control_.stop_asking(tracer);
+        std::atomic<std::uint32_t>& wake = control_.word(at::kProbesWake);
+        for (;;) {
+            const std::uint32_t value = wake.load(std::memory_order_acquire);
+            if ((control_.asked().load(std::memory_order_seq_cst) & tracer) != 0) return;
             futex_wait(&wake, value, pause_ns);
         }
     }

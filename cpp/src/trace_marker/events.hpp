@@ -44,6 +44,7 @@ inline void write_message(char letter, const std::string_view* parts, unsigned c
 // ProbeEvent::write.
 inline void write_event(const ProbeEvent* shared, const ProbeRecord* record) {
     if (!is_asked(kTraceMarkerProbe)) return;
+    const SystemGuard guard;
     const auto& event = *reinterpret_cast<const SiteEvent*>(shared);
     Input in(record->bytes, record->size);
     std::int64_t id = 0;

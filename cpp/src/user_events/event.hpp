@@ -97,6 +97,7 @@ inline unsigned keyword_of(Kind kind) {
 
 // ProbeEvent::write.
 inline void write_event(const ProbeEvent* shared, const ProbeRecord* record) {
+    const SystemGuard guard;
     const auto& event = *reinterpret_cast<const SiteEvent*>(shared);
     ActivityId ended;
     if (event.activities == Activities::kEnd) {

@@ -7,7 +7,7 @@
 
 use std::marker::PhantomData;
 
-use silverpoint_shm::owner::{self, Cause, Event};
+use silverpoint_shm::owner::{self, Cause, Event, Traced};
 
 use crate::args::{Args, Borrower};
 use crate::header::Made;
@@ -36,7 +36,7 @@ impl<L: AtLevel> Borrower for Probed<L> {
         if let Some(unfinished) = unfinished {
             unfinished.finish();
         }
-        give(self.0, self.1, L::LEVEL, &mut scratch, &written)
+        give(self.0, traced, self.1, L::LEVEL, &mut scratch, &written)
     }
 }
 
@@ -61,9 +61,15 @@ impl Written {
 
 /// Gives them to a system tracer and the ring, as far as these want them.
 #[inline(never)]
-pub(crate) fn give(id: u32, is_span: bool, level: u8, scratch: &mut Scratch, written: &Written) -> Made {
+pub(crate) fn give(
+    id: u32,
+    traced: Traced,
+    is_span: bool,
+    level: u8,
+    scratch: &mut Scratch,
+    written: &Written,
+) -> Made {
     let begun = if is_span { owner::now() } else { 0 };
-    let traced = owner::traced(id);
     let mut made = Made::LOST;
     if let Some(len) = written.len {
         // Before the record, which may have to wait for room.

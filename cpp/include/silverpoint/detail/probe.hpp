@@ -23,12 +23,16 @@
 
 SP_DETAIL_BEGIN
 
+// What an entry of the session has as its first event.
+SP_DETAIL_HOT const ProbeEvent* stored_probe_event(std::uint32_t entry) {
+    const std::uint64_t at = session.longword(session.sites_at + std::size_t{entry} * kSiteEntry + 24)
+                                 .load(std::memory_order_acquire);
+    return reinterpret_cast<const ProbeEvent*>(at);
+}
 // The first event of an entry; null: there is none, or not yet.
 SP_DETAIL_HOT const ProbeEvent* probe_event(std::uint32_t entry) {
     if (entry >= session.sites_cap) return nullptr;
-    const std::uint64_t at = session.longword(session.sites_at + std::size_t{entry} * kSiteEntry + 24)
-                                 .load(std::memory_order_acquire);
-    const auto* event = reinterpret_cast<const ProbeEvent*>(at);
+    const ProbeEvent* const event = stored_probe_event(entry);
     return event != nullptr && event->magic == ProbeEvent::kMagic ? event : nullptr;
 }
 
@@ -162,6 +166,10 @@ SP_DETAIL_COLD void begin_probes_in_thread() {
     else
         warn("system tracers get no events: no thread could be started");
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+// Whether the libraries of just those that are asked for are loaded, or are being loaded.
+SP_DETAIL_HOT bool is_probing_begun() {
+    return probes_wanted() == probes_begun.load(std::memory_order_relaxed);
 }
 inline void begin_probes() {
     if ((probes_wanted() & ~probes_begun.load(std::memory_order_relaxed)) != 0) [[unlikely]]

@@ -8,63 +8,95 @@ SP_DETAIL_BEGIN
 // What a span holds instead of its ticks if a tracer may want its end; the second: there is a record, too.
 inline constexpr std::uint64_t kProbedSpan = std::uint64_t{1} << 63, kRecordedSpan = std::uint64_t{1} << 62;
 
-// Writes the event of each tracer that wants it, or that of its end. It has the fields of the scopes that are
-// open in this thread.
-SP_DETAIL_COLD void write_probe(const ProbeEvent& event, bool is_end, const char* bytes, std::size_t size,
-                                bool is_cut, void* caller) {
-    const SystemGuard guard;
-    ProbeRecord record{reinterpret_cast<const unsigned char*>(bytes), size, nullptr, 0, caller, is_cut};
-    Lane* const lane = tls_lane;
-    if (lane != &empty_lane && thread_of(lane)->magic == kThreadMagic) {
-        // A signal handler only adds to them, and takes that away.
-        const Contexts& contexts = thread_of(lane)->contexts;
-        if (contexts.state() != 0 && !contexts.is_busy()) {
-            record.context = reinterpret_cast<const unsigned char*>(contexts.pairs());
-            record.context_size = contexts.size();
-        }
-    }
-    event.each_wanted(is_end, [&record](const ProbeEvent& wanted) { wanted.write(&wanted, &record); });
+// The record that follows its events.
+template <class... Ts>
+SP_DETAIL_COLD std::uint64_t record_behind_probe(std::uint64_t head, const Site& site,
+                                                 typename Passed<Ts>::type... args) {
+    return record_slowly<Ts...>(nullptr, site.whole.load(std::memory_order_acquire) | (head & kTruncated),
+                                site, args...);
 }
 
-// (Not cold: that would be compiled for size, and copy byte by byte.)
+// Arguments of so many bytes at most, if that is known, need no Scratch.
+inline constexpr std::size_t kProbeBytes = 1024;
+
+template <class T>
+inline constexpr bool kIsPiece = false;
+template <class T>
+inline constexpr bool kIsPiece<Piece<T>> = true;
+template <class First, class... Rest>
+SP_DETAIL_HOT const First& first_of(const First& first, const Rest&...) {
+    return first;
+}
+
+// Arrays of numbers lie in memory as in a record.
+template <class T>
+inline constexpr bool kLiesPacked = requires(const T& array) {
+    requires ArrayLike<T> && !Described<T> && kIsSteady<T> && kIsPlain<typename T::value_type>;
+    array.data();
+};
+template <class T, std::size_t Length>
+inline constexpr bool kLiesPacked<T[Length]> =
+    kIsPlain<std::remove_cv_t<T>> && !Character<std::remove_cv_t<T>>;
+
 template <class... Ts>
-[[gnu::noinline]] std::uint64_t record_probed_flat(const Entry& entry, std::uint64_t head, const Site& site,
-                                                   typename Passed<Ts>::type... args) {
-    const ProbeEvent* const event = probe_event(site.entry.load(std::memory_order_relaxed));
+SP_DETAIL_HOT std::uint64_t record_probed_flat(std::uint64_t head, const Site& site, void* caller,
+                                               const Ts&... args) {
+    constexpr std::size_t fixed = Fields<Ts...>::fixed_size();
     const bool is_span = (head & kProbedSpanHead) != 0;
-    std::uint64_t began = is_span ? session.now() : 1;
-    const std::size_t size = Fields<Ts...>::size(args...);
+    std::uint64_t began = 1;
+    if (is_span) [[unlikely]]
+        began = session.now();
+    bool records = false;
     // Before the record, which may have to wait for room.
-    if (event != nullptr && event->is_wanted_by_any(false) && size <= kRecordMax) {
+    if constexpr (fixed == 0) {
+        records = write_probe(head, site, nullptr, 0, caller);
+    } else if constexpr ((kIsPiece<Ts> && ...)) {
+        // They lie one after the other.
+        const char* const bytes = first_of(args...).data;
+        records = write_probe(head, site, bytes, Fields<Ts...>::size(args...), caller);
+    } else if constexpr (sizeof...(Ts) == 1 && (kLiesPacked<Ts> && ...)) {
+        const auto* const bytes = reinterpret_cast<const char*>(std::data(first_of(args...)));
+        records = write_probe(head, site, bytes, fixed, caller);
+    } else if constexpr (fixed <= kProbeBytes) {
+        char bytes[fixed];
+        Fields<Ts...>::put(bytes, args...);
+        records = write_probe(head, site, bytes, fixed, caller);
+    } else {
+        const std::size_t size = Fields<Ts...>::size(args...);
         Scratch scratch;
-        if (char* const out = scratch.fit(scratch.begin(), size)) {
+        char* const out = size <= kRecordMax ? scratch.fit(scratch.begin(), size) : nullptr;
+        if (out != nullptr) {
             Fields<Ts...>::put(out, args...);
-            write_probe(*event, false, out, size, (head & kTruncated) != 0, __builtin_return_address(0));
+            records = write_probe(head, site, out, size, caller);
+        } else {
+            records = site.records();
         }
     }
     std::uint64_t ticks = 0;
-    if (site.records())
-        ticks = record_flat_slowly<Ts...>(entry, head & ~(kProbedHead | kProbedSpanHead), site, args...);
-    if (!is_span) return ticks != 0 ? ticks : began;
+    if (records) [[unlikely]]
+        ticks = record_behind_probe<Ts...>(head, site, args...);
+    if (!is_span) [[likely]]
+        return ticks != 0 ? ticks : began;
     return kProbedSpan | (ticks != 0 ? kRecordedSpan | ticks : began);
 }
 
+// (Not cold: that would be compiled for size, and copy byte by byte.)
 template <class... Ts>
 [[gnu::noinline]] std::uint64_t record_probed(std::uint64_t head, const Site& site,
                                               typename Passed<Ts>::type... args) {
     if constexpr ((CutBefore<Ts>::kMayBe || ...)) {
         if ((CutBefore<Ts>::is_cut(args) || ...)) head |= kTruncated;
     }
-    const Entry entry{nullptr, stack_mark(__builtin_frame_address(0))};
+    void* const caller = __builtin_return_address(0);
     if constexpr (!(kIsFlat<Ts> && ...)) {
         return with_evaluated<Ts...>(
-            entry,
+            {nullptr, stack_mark(__builtin_frame_address(0))},
             [&]<class... Es>(bool cut, const Es&... all) {
-                return record_probed_flat<Es...>(entry, cut ? head | kTruncated : head, site, all...);
+                return record_probed_flat<Es...>(cut ? head | kTruncated : head, site, caller, all...);
             },
             args...);
     } else {
-        return record_probed_flat<Ts...>(entry, head, site, args...);
+        return record_probed_flat<Ts...>(head, site, caller, args...);
     }
 }
 
@@ -96,8 +128,9 @@ SP_DETAIL_COLD void end_probed_span(Site& site, std::uint64_t held, std::uint64_
                                         : nullptr;
     if (event != nullptr && event->is_wanted_by_any(true)) {
         const std::uint64_t ns = ns_of_ticks(duration);
-        write_probe(*event, true, reinterpret_cast<const char*>(&ns), sizeof ns, false,
-                    __builtin_return_address(0));
+        write_wanted(
+            *event, true,
+            probe_record(reinterpret_cast<const char*>(&ns), sizeof ns, false, __builtin_return_address(0)));
     }
     if ((held & kRecordedSpan) != 0)
         record_slowly<std::uint32_t, std::uint64_t>(nullptr, head, site, site.id(), began);

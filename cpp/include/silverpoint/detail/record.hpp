@@ -9,6 +9,7 @@
 
 #include "given.hpp"
 #include "hand_over.hpp"
+#include "probe_write.hpp"
 #include "scratch.hpp"
 
 SP_DETAIL_BEGIN
@@ -187,8 +188,7 @@ SP_DETAIL_COLD std::uint64_t record_flat_slowly(const Entry& entry, std::uint64_
     return ticks;
 }
 
-// Marks in the head of a record that a system tracer may want, and of such a span (probe_record.hpp).
-inline constexpr std::uint64_t kProbedHead = std::uint64_t{1} << 63, kProbedSpanHead = std::uint64_t{1} << 62;
+// Of a record that a system tracer may want (probe_record.hpp).
 template <class... Ts>
 std::uint64_t record_probed(std::uint64_t head, const Site& site, typename Passed<Ts>::type... args);
 
@@ -197,7 +197,6 @@ std::uint64_t record_probed(std::uint64_t head, const Site& site, typename Passe
 template <class... Ts>
 SP_DETAIL_COLD std::uint64_t record_slowly(Lane* entered, std::uint64_t head, const Site& site,
                                            typename Passed<Ts>::type... args) {
-    if ((head & kProbedHead) != 0) return record_probed<Ts...>(head, site, args...);
     const Entry entry{entered, stack_mark(__builtin_frame_address(0))};
     if constexpr (!(kIsFlat<Ts> && ...)) {
         return with_evaluated<Ts...>(
@@ -274,7 +273,7 @@ constexpr std::uint32_t head_size() {
 // The head of a complete site that has none: a system tracer may want its records, which a mark says.
 SP_DETAIL_COLD std::uint64_t marked_head(Site& site, Kind kind) {
     const std::uint64_t head = site.whole.load(std::memory_order_acquire);
-    if (site.heeds_probes()) return head | kProbedHead | (kind == Kind::kSpan ? kProbedSpanHead : 0);
+    if (site.heeds_probes()) return probed_mark(kind);
     if (site.head.load(std::memory_order_relaxed) != head) site.head.store(head, std::memory_order_release);
     return head;
 }
@@ -298,7 +297,7 @@ SP_DETAIL_COLD std::uint64_t complete_site(Site& site, Kind kind, std::string_vi
 template <class... Ts>
 SP_DETAIL_HOT std::uint64_t record_completed(std::uint64_t head, const Site& site, const Ts&... args) {
     if ((head & kProbedHead) == 0) return record_captured(head, site, args...);
-    return record_slowly<Ts...>(nullptr, head, site, args...);
+    return record_probed<Ts...>(head, site, args...);
 }
 
 // A record of a site that is on.
@@ -307,10 +306,16 @@ SP_DETAIL_HOT std::uint64_t record(Site& site, Kind kind, std::string_view names
                                    const Ts&... args) {
     std::uint64_t head = site.head.load(std::memory_order_relaxed);
     if (head == 0) [[unlikely]] {
-        head = complete_site<Ts...>(site, kind, names, text);
+        if (site.feeds_tracer_alone()) {
+            if constexpr (sizeof...(Ts) == 0)
+                if (kind != Kind::kSpan) return record_alone(site);
+            head = probed_mark(kind) | kAloneHead;
+        } else {
+            head = complete_site<Ts...>(site, kind, names, text);
+        }
         if (head == 0) return 0;
-        if ((head & kProbedHead) != 0) [[unlikely]]
-            return record_slowly<CapturedAs<Ts>...>(nullptr, head, site, Capture<Ts>::of(args)...);
+        if ((head & kProbedHead) != 0)
+            return record_probed<CapturedAs<Ts>...>(head, site, Capture<Ts>::of(args)...);
     }
     return record_captured(head, site, Capture<Ts>::of(args)...);
 }

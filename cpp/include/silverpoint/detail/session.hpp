@@ -66,6 +66,10 @@ struct Session {
         return page != nullptr && page->load(std::memory_order_acquire) == kWhole &&
                state.load(std::memory_order_acquire) == kReady;
     }
+    // The same where there was one once: false in a forked child that has not made its own.
+    bool is_still_ready() const {
+        return alive.load(std::memory_order_relaxed)->load(std::memory_order_acquire) == kWhole;
+    }
     std::size_t rings_bytes() const { return rings_size == 0 ? 4096 : rings_size; }
     bool is_collected() const {
         return word(at::kCollectorPid).load(std::memory_order_acquire) != 0 || (flags & kFlagExpected) != 0;

@@ -21,6 +21,10 @@ using StateByte = std::atomic<std::uint8_t>;
 inline constinit const StateByte kUnregistered{0x80};
 inline constinit const StateByte kOff{0};
 
+// Of a site: its tracepoint heeds system tracers, since is_wanted_otherwise has been called for it. The
+// second: it is complete, and its first tracer wants its records, but the ring does not.
+inline constexpr std::uint8_t kHeedsTracers = 1, kFeedsTracerAlone = 2;
+
 struct Site {
     // The state byte: 0 off, bit 0 record, bit 1 a system tracer is asked for. Its address changes from
     // kUnregistered to one in the session.
@@ -34,8 +38,8 @@ struct Site {
     // (silverpoint_c.cpp).
     std::uint8_t language = 1;
     std::uint8_t bounded = 0;
-    // Its tracepoint heeds system tracers: wants() has been called for it.
-    std::atomic<bool> is_probed{false};
+    // 0, or kHeedsTracers or kFeedsTracerAlone.
+    std::atomic<std::uint8_t> probed{0};
     std::atomic<std::uint32_t> entry{0xFFFFFFFF};
     const char* file;
     std::atomic<const char*> function{nullptr};
@@ -76,11 +80,16 @@ struct Site {
         return (value & 1) != 0;
     }
     bool is_wanted_otherwise(std::uint8_t value, const char* the_function, const char* the_category);
+    bool is_wanted_newly(std::uint8_t value, const char* the_function, const char* the_category);
     // Of a located site: whether it records into the ring.
     bool records() const;
     // Whether a system tracer may want its records now.
     bool heeds_probes() const {
-        return is_probed.load(std::memory_order_relaxed) && (state_byte() & kProbedBit) != 0;
+        return probed.load(std::memory_order_relaxed) != 0 && (state_byte() & kProbedBit) != 0;
+    }
+    // Whether it has no head because a tracer, and not the ring, wanted its record when it was asked last.
+    SP_DETAIL_HOT bool feeds_tracer_alone() const {
+        return probed.load(std::memory_order_relaxed) == kFeedsTracerAlone && state_byte() == kProbedBit;
     }
     bool locate(const char* the_function, const char* the_category);
     // Its entry in the session, made if there is none; kNoMemory or kNoRoom.
@@ -363,25 +372,52 @@ inline bool Site::records() const {
     return number < session.sites_cap && (state_of(number)->load(std::memory_order_relaxed) & 1) != 0;
 }
 
-// Also decides the way of the record: without a head it takes the cold path of a first one
-// (probe_record.hpp). Another thread may decide otherwise meanwhile, if a tracer or a directive has just
-// changed: either is right.
-[[gnu::noinline]] inline bool Site::is_wanted_otherwise(std::uint8_t value, const char* the_function,
-                                                        const char* the_category) {
-    const bool is_on = is_on_otherwise(value, the_function, the_category);
+// Also decides the way of the record: without a head it takes the cold path of a first one, or that of a
+// tracer alone (probe_record.hpp). Another thread may decide otherwise meanwhile, if a tracer or a directive
+// has just changed: either is right.
+[[gnu::noinline]] inline bool Site::is_wanted_newly(std::uint8_t value, const char* the_function,
+                                                    const char* the_category) {
+    bool is_on = (value & 1) != 0;
+    if ((value & 0x80) != 0) [[unlikely]] {
+        is_on = locate(the_function, the_category);
+        value = state_byte();
+    }
+    const std::uint32_t number = entry.load(std::memory_order_relaxed);
     // In a forked child without a session: the parent goes on making events, in its own memory.
-    if (entry.load(std::memory_order_relaxed) >= session.sites_cap || (state_byte() & kProbedBit) == 0 ||
-        (!session.is_ready() && !ensure_session()))
+    if (number >= session.sites_cap || (value & kProbedBit) == 0 ||
+        (!session.is_ready() && !ensure_session())) [[unlikely]] {
+        if (probed.load(std::memory_order_relaxed) == kFeedsTracerAlone)
+            probed.store(kHeedsTracers, std::memory_order_release);
         return is_on;
+    }
+    // A controller that wrote other bits of the state in the same moment has left the bit.
+    if (probes_wanted() == 0) [[unlikely]] {
+        stop_probing(session.word(at::kProbesAsked), *const_cast<StateByte*>(state_of(number)), 0);
+        return is_on;
+    }
     begin_probes();
-    is_probed.store(true, std::memory_order_release);
     const std::uint64_t known = whole.load(std::memory_order_acquire);
-    const ProbeEvent* const event = probe_event(entry.load(std::memory_order_relaxed));
+    const ProbeEvent* const event = probe_event(number);
     const bool is_wanted =
         event != nullptr ? event->is_wanted_by_any(false) || event->is_wanted_by_any(true) : known == 0;
-    const std::uint64_t now = is_on && !is_wanted ? known : 0;
-    if (head.load(std::memory_order_relaxed) != now) head.store(now, std::memory_order_release);
+    const bool is_alone = known != 0 && !is_on && event != nullptr && event->is_wanted();
+    const std::uint8_t now = is_alone ? kFeedsTracerAlone : kHeedsTracers;
+    if (probed.load(std::memory_order_relaxed) != now) probed.store(now, std::memory_order_release);
+    const std::uint64_t usual = is_on && !is_wanted ? known : 0;
+    if (head.load(std::memory_order_relaxed) != usual) head.store(usual, std::memory_order_release);
     return is_on || is_wanted;
+}
+
+// While a tracer alone is fed, this is all that is asked.
+[[gnu::noinline]] inline bool Site::is_wanted_otherwise(std::uint8_t value, const char* the_function,
+                                                        const char* the_category) {
+    if (value == kProbedBit && probed.load(std::memory_order_relaxed) == kFeedsTracerAlone &&
+        session.is_still_ready() && is_probing_begun()) [[likely]] {
+        const ProbeEvent* const event = probe_event(entry.load(std::memory_order_relaxed));
+        if (event != nullptr && event->is_wanted()) [[likely]]
+            return true;
+    }
+    return is_wanted_newly(value, the_function, the_category);
 }
 
 SP_DETAIL_COLD std::uint32_t Site::enter(const char* the_function, const char* the_category) {
@@ -429,7 +465,7 @@ SP_DETAIL_COLD bool Site::complete(Kind kind, std::string_view names, std::strin
     const auto finish = [&](std::uint32_t at) {
         const std::uint64_t made = std::uint64_t{at + kFirstSite} << 32 | size;
         whole.store(made, std::memory_order_release);
-        if (!is_probed.load(std::memory_order_acquire)) head.store(made, std::memory_order_release);
+        if (probed.load(std::memory_order_acquire) == 0) head.store(made, std::memory_order_release);
         if (probes_wanted() != 0) wake_probes();
     };
     SiteEntry& known = site_entry(number);

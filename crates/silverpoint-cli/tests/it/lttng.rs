@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
 
 use silverpoint_tests::skipped;
+use silverpoint_wire::layout::{control::at, state};
 
 use crate::harness::{Ended, Scratch, end, example};
 
@@ -277,13 +280,16 @@ fn one_of_ten_thousand_events_is_enabled_and_then_all() {
     check(&scratch, &[&"many", &program("many.cpp")]);
 }
 
-/// Names of fields and values as JSON, which no daemon is needed for.
+/// Names of fields, values as JSON and sessions, which no daemon is needed for.
 #[test]
-fn names_and_json_are_right() {
+fn names_json_and_sessions_are_right() {
     let (sources, file) = (format!("-I{}", root().join("cpp/src").display()), source("unit.cpp"));
     let words: Vec<&str> = CPP.into_iter().chain(["-fvisibility=hidden", &sources, &file]).collect();
     let ended = end(&mut Command::new(built("unit", "g++", &words)));
     assert_eq!((ended.code(), &*ended.out), (Some(0), "all equal\n"), "{}", ended.err);
+    let why =
+        "silverpoint: SILVERPOINT_PROBES=lttng: LTTng gets no events: the session cannot be mapped again: ";
+    assert!(ended.err.starts_with(why) && ended.err.lines().count() == 1, "{}", ended.err);
 }
 
 /// The page of the guide: its program, and what LTTng's tools then show.
@@ -356,6 +362,57 @@ fn an_unsuitable_lttng_is_one_message() {
     };
     // A child that is forked before that opens LTTng itself.
     assert!((1..=2).contains(&lines.len()) && lines.iter().all(is_right), "{lines:?}");
+}
+
+/// Where LTTng is missing nothing asks for it any more, so tracepoints pay nothing. It is tried again when somebody asks.
+#[test]
+fn a_program_without_lttng_pays_nothing_until_somebody_asks_again() {
+    let scratch = Scratch::new();
+    let folder = scratch.path("libraries");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::copy(stub("liblttng-ust.so.1"), folder.join("liblttng-ust.so.1")).unwrap();
+    let mut command = scratch.command(program("shop.cpp"), ["ticks"]);
+    command.env("SILVERPOINT_PROBES", "lttng").env("SILVERPOINT_LTTNG_LIBRARY", library());
+    command
+        .env("LD_LIBRARY_PATH", &folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut running = command.spawn().unwrap();
+    let mut input = running.stdin.take().unwrap();
+    let mut answers = BufReader::new(running.stdout.take().unwrap()).lines();
+    let mut messages = BufReader::new(running.stderr.take().unwrap()).lines();
+    let mut tick = || {
+        writeln!(input).unwrap();
+        assert_eq!(answers.next().unwrap().unwrap(), "done");
+    };
+    tick();
+    let pid = running.id().to_string();
+    let states = || {
+        let session = std::fs::read_dir(scratch.root()).unwrap().map(|entry| entry.unwrap().path());
+        let mut of_it = session.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with(&pid));
+        let control = std::fs::read(of_it.next().expect("a session").join("control")).unwrap();
+        let word = |at: usize| u32::from_le_bytes(control[at..at + 4].try_into().unwrap()) as usize;
+        let (at, count) = (word(at::STATES_AT), word(at::SITES_NEXT));
+        (word(at::PROBES_ASKED), control[at..at + count].iter().any(|byte| byte & state::PROBED != 0))
+    };
+    let begin = Instant::now();
+    for asked in [1, 2] {
+        let message = messages.next().unwrap().unwrap();
+        assert!(message.contains("LTTng gets no events: liblttng-ust.so.1 has no function"), "{message}");
+        while states() != (0, false) {
+            assert!(begin.elapsed() < Duration::from_secs(60), "asked for the {asked}. time: {:?}", states());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        if asked == 1 {
+            let ended = end(&mut scratch.command(SILVERPOINT, ["ctl", &pid, "--probe", "lttng=on"]));
+            assert_eq!(ended.code(), Some(0), "{ended:?}");
+        }
+        tick();
+    }
+    drop(input);
+    assert!(running.wait().unwrap().success());
+    assert!(messages.next().is_none());
 }
 
 /// A library of LTTng with this soname that has nothing.

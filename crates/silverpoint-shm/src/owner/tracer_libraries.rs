@@ -141,14 +141,22 @@ fn stop_asking(session: &Session, bit: u32) {
     if word.fetch_and(!bit, Ordering::SeqCst) & !bit != 0 {
         return;
     }
-    for entry in 0..next.load(Ordering::Acquire).min(session.layout.sites_cap) as usize {
-        // SAFETY: states are backed before `sites_next` passes over their site.
-        let state = unsafe { session.control.u8(session.layout.states_at as usize + entry) };
-        state.fetch_and(!at::state::PROBED, Ordering::SeqCst);
-        // A controller has asked meanwhile: its bit stays.
-        if word.load(Ordering::SeqCst) != 0 {
-            state.fetch_or(at::state::PROBED, Ordering::SeqCst);
-        }
+    for entry in 0..next.load(Ordering::Acquire).min(session.layout.sites_cap) {
+        stop_probing(session, entry);
+    }
+}
+
+/// If no tracer is asked for, the site of this entry costs what it costs without tracers.
+pub(super) fn stop_probing(session: &Session, entry: u32) {
+    if asked(session) != 0 {
+        return;
+    }
+    // SAFETY: states are backed before `sites_next` passes over their site.
+    let state = unsafe { session.control.u8(session.layout.states_at as usize + entry as usize) };
+    state.fetch_and(!at::state::PROBED, Ordering::SeqCst);
+    // A controller has asked meanwhile: its bit stays.
+    if asked(session) != 0 {
+        state.fetch_or(at::state::PROBED, Ordering::SeqCst);
     }
 }
 

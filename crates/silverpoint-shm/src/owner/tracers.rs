@@ -14,7 +14,7 @@ use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
 
 use super::session::Session;
-use super::tracer_libraries::{BEGUN, asked, start_again};
+use super::tracer_libraries::{BEGUN, asked, start_again, stop_probing};
 use super::{at, context, local};
 use crate::signal_mask;
 use crate::sys::{self, ErrnoGuard};
@@ -85,7 +85,7 @@ impl Event {
     /// Writes it for each tracer that wants it, with the fields of the scopes that are open in this thread.
     /// `arguments`: as in a record of the site; `is_cut`: a value of them is cut; `caller`: an address in the program.
     pub fn write(self, arguments: &[u8], is_cut: bool, caller: *const ()) {
-        let _errno = ErrnoGuard::new();
+        // (`write` of an event leaves errno as it is.)
         context::with_pairs(|context| {
             let record = ProbeRecord {
                 arguments: arguments.as_ptr(),
@@ -132,7 +132,11 @@ pub fn traced(id: u32) -> Traced {
     if entry >= session.layout.sites_cap {
         return nothing;
     }
-    if asked(session) & !BEGUN.load(Ordering::Relaxed) != 0 {
+    let asked = asked(session);
+    if asked == 0 {
+        // A controller that wrote other bits of the state in the same moment has left the bit.
+        stop_probing(session, entry);
+    } else if asked & !BEGUN.load(Ordering::Relaxed) != 0 {
         begin(session);
     }
     // SAFETY: ids come from entries of the table, which are backed with their states since. The address was
@@ -141,7 +145,8 @@ pub fn traced(id: u32) -> Traced {
         let state = session.control.u8(session.layout.states_at as usize + entry as usize);
         let place = session.layout.sites_at as usize + entry as usize * at::site_entry::SIZE;
         let address = session.control.part(place).u64(at::site_entry::PROBE).load(Ordering::Acquire);
-        let event = (address as *const ProbeEvent).as_ref().filter(|event| event.magic == MAGIC);
+        let event =
+            (address as *const ProbeEvent).as_ref().filter(|event| asked != 0 && event.magic == MAGIC);
         Traced {
             event: event.map(|first| Event { first, is_end: false }),
             is_on: state.load(Ordering::Relaxed) & at::state::RING != 0,

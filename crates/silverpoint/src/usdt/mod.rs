@@ -208,7 +208,7 @@ impl<M: Meta, L: AtLevel> Borrower for Hit<M, L> {
         if id == 0 {
             return Made::LOST;
         }
-        probed::give(id, M::KIND.is_span(), L::LEVEL, &mut scratch, &written)
+        probed::give(id, owner::traced(id), M::KIND.is_span(), L::LEVEL, &mut scratch, &written)
     }
 }
 

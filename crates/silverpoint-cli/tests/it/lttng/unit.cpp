@@ -1,7 +1,8 @@
-// The library's own functions, without LTTng: field names, and values as JSON.
+// The library's own functions, without LTTng: field names, values as JSON, and sessions.
 #include <cstdio>
 #include <lttng/fields.hpp>
 #include <lttng/payload.hpp>
+#include <probes/site_events.hpp>
 #include <string>
 
 using namespace silverpoint::lttng;
@@ -87,8 +88,36 @@ static void keys() {
     json("ee|A|1=a%22b,;", BYTES("\1"), "\"a\\\"b\"");
 }
 
+// A session that cannot be mapped again is not asked for the tracer any more. Another one may be taken.
+static void sessions() {
+    constexpr std::size_t kSize = 4096, kStates = 3072;
+    const auto control = [](int flags) {
+        char* const made =
+            static_cast<char*>(mmap(nullptr, kSize, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0));
+        const std::uint64_t states_at = kStates;
+        const std::uint32_t one = 1, asked = kLttngProbe;
+        std::memcpy(made + at::kStatesAt, &states_at, 8);
+        std::memcpy(made + at::kSitesCap, &one, 4);
+        std::memcpy(made + at::kSitesNext, &one, 4);
+        std::memcpy(made + at::kProbesAsked, &asked, 4);
+        made[kStates] = kProbedBit | 1;
+        return Control{made, kSize};
+    };
+    constexpr TracerName kName{kLttngProbe, "lttng", "LTTng", ""};
+    static SiteEvents<ProbeEvent> events;
+    // The kernel maps the pages of shared memory alone a second time.
+    const Control own = control(MAP_PRIVATE), shared = control(MAP_SHARED);
+    expect("a session that cannot be mapped", events.take(kName, own.base, own.size) ? "taken" : "left",
+           "left");
+    expect("it is asked for", std::to_string(own.asked().load()), "0");
+    expect("its site's state", std::to_string(own.state(0).load()), "1");
+    expect("another", events.take(kName, shared.base, shared.size) ? "taken" : "left", "taken");
+    expect("is asked for", std::to_string(shared.asked().load()), std::to_string(kLttngProbe));
+}
+
 int main() {
     names();
+    sessions();
     items();
     keys();
     if (failures == 0) std::puts("all equal");
