@@ -372,7 +372,7 @@ inline bool Site::records() const {
     return number < session.sites_cap && (state_of(number)->load(std::memory_order_relaxed) & 1) != 0;
 }
 
-// Also decides the way of the record: without a head it takes the cold path of a first one, or that of a
+// Also decides the way of the record. Without a head it takes the cold path of a first one, or that of a
 // tracer alone (probe_record.hpp). Another thread may decide otherwise meanwhile, if a tracer or a directive
 // has just changed: either is right.
 [[gnu::noinline]] inline bool Site::is_wanted_newly(std::uint8_t value, const char* the_function,
