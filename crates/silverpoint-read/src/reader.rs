@@ -6,7 +6,7 @@ use std::time::Duration;
 use silverpoint_query::filter::Filter;
 use silverpoint_render::time::{local_zone, utc_zone};
 use silverpoint_render::units::show_bytes;
-use silverpoint_trace::{Note, Rows, Trace, Verdict, with_parts};
+use silverpoint_trace::{Event, Note, Rows, Trace, Verdict, with_parts};
 
 use crate::batch::Batch;
 use crate::{Live, ReadError, Targets};
@@ -183,6 +183,16 @@ impl Reader {
             )));
         }
         Ok(())
+    }
+
+    /// Gives the events behind records from a number on, without making texts of them, until `take` wants no more. Gives how many.
+    pub fn visit(&mut self, from: u64, take: impl FnMut(&Trace, u64, &Event<'_>) -> bool) -> u64 {
+        self.rows.read(from, take)
+    }
+
+    /// The files as they are indexed so far.
+    pub fn trace(&self) -> &Trace {
+        self.rows.trace()
     }
 
     /// What was found to be missing or damaged, and what people should know, since the last time.
