@@ -40,7 +40,9 @@ impl From<silverpoint_read::ReadError> for Fault {
         use silverpoint_read::ReadError;
         match error {
             ReadError::NoSession(message) => Self::NoSession(message),
-            ReadError::Usage(message) | ReadError::Failed(message) => Self::Sessions(message),
+            ReadError::Usage(message) | ReadError::NotATraceFile(message) | ReadError::Failed(message) => {
+                Self::Sessions(message)
+            }
         }
     }
 }

@@ -83,6 +83,12 @@ pub const ALL: &[Example] = &[
         "silverpoint top --batch --tables 1 --interval 10s --sort lost app",
         "Once, as text: what the program app recorded and lost in ten seconds.",
     ),
+    example("view", "silverpoint view app.silver", "Timeline, records and statistics in the browser."),
+    example(
+        "view",
+        "silverpoint view --no-open --idle 1h app.silver",
+        "Only print the address; end when nobody has looked for an hour.",
+    ),
     example(
         "stats",
         "silverpoint stats app.silver",

@@ -107,6 +107,7 @@ impl From<ReadError> for Failed {
         let exit = match error {
             ReadError::Usage(_) => Exit::Usage,
             ReadError::NoSession(_) => Exit::NoSession,
+            ReadError::NotATraceFile(_) => Exit::NotATraceFile,
             ReadError::Failed(_) => Exit::Failure,
         };
         Self::new(exit, error.to_string())

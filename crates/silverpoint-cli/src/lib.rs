@@ -46,6 +46,7 @@ mod top;
 mod tracegen;
 mod trim;
 mod verify;
+mod view;
 
 use std::process::ExitCode;
 
@@ -79,6 +80,7 @@ enum Command {
     Cat(cat::Args),
     Tail(tail::Args),
     Top(top::Args),
+    View(view::Args),
     Stats(stats::Args),
     Sites(sites::Args),
     Verify(verify::Args),
@@ -116,6 +118,7 @@ pub fn run_with(formats: &Formats) -> ExitCode {
         Command::Cat(args) => cat::run(args),
         Command::Tail(args) => tail::run(args),
         Command::Top(args) => top::run(args),
+        Command::View(args) => view::run(args),
         Command::Stats(args) => stats::run(args),
         Command::Sites(args) => sites::run(args),
         Command::Verify(args) => verify::run(args),

@@ -149,7 +149,7 @@ fn told(error: ReadError) -> (c_int, String) {
     let result = match error {
         ReadError::Usage(_) => INVALID,
         ReadError::NoSession(_) => NO_SESSION,
-        ReadError::Failed(_) => FAILED,
+        ReadError::NotATraceFile(_) | ReadError::Failed(_) => FAILED,
     };
     (result, error.to_string())
 }

@@ -9,6 +9,8 @@ pub enum ReadError {
     Usage(String),
     /// There is no such session.
     NoSession(String),
+    /// A file is no trace file, or one of another version.
+    NotATraceFile(String),
     /// Files, directories or sessions refuse.
     Failed(String),
 }
@@ -22,7 +24,8 @@ impl ReadError {
 
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Usage(text) | Self::NoSession(text) | Self::Failed(text)) = self;
+        let (Self::Usage(text) | Self::NoSession(text) | Self::NotATraceFile(text) | Self::Failed(text)) =
+            self;
         f.write_str(text)
     }
 }

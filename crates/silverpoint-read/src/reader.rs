@@ -74,7 +74,8 @@ impl Reader {
         if foreign {
             let is_it = |note: &&Note| note.matter.verdict() == Verdict::NotATraceFile;
             let note = trace.notes().iter().find(is_it).or(trace.notes().first());
-            return Err(ReadError::Failed(note.map_or_else(|| "no trace file".into(), Note::to_string)));
+            let text = note.map_or_else(|| "no trace file".into(), Note::to_string);
+            return Err(ReadError::NotATraceFile(text));
         }
         let newest = |path: &PathBuf| with_parts(std::slice::from_ref(path)).pop();
         let head = |path| newest(path).filter(|_| !options.only).unwrap_or_else(|| path.clone());

@@ -14,6 +14,8 @@ const SECRET_BYTES: usize = 24;
 pub struct Guard {
     /// Its address as browsers write it: `127.0.0.1:40123`, `localhost:40123`.
     hosts: Vec<String>,
+    /// It listens at all addresses: each may be written. A name that somebody lets point here is none.
+    any_address: Option<u16>,
     cookie_name: String,
     cookie: String,
     token: String,
@@ -42,18 +44,24 @@ impl Refusal {
 }
 
 impl Guard {
-    /// With fresh secrets. `names` are further hosts under which the server may be reached.
+    /// With fresh secrets.
     ///
     /// # Errors
     /// The system gives no random bytes.
-    pub fn new(address: SocketAddr, names: &[String]) -> std::io::Result<Self> {
+    pub fn new(address: SocketAddr) -> std::io::Result<Self> {
         let port = address.port();
         let mut hosts = vec![address.to_string()];
         if address.ip().is_loopback() || address.ip().is_unspecified() {
             hosts.extend([format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")]);
         }
-        hosts.extend(names.iter().map(|name| format!("{name}:{port}")));
-        Ok(Self { hosts, cookie_name: format!("silverpoint-{port}"), cookie: secret()?, token: secret()? })
+        let any_address = address.ip().is_unspecified().then_some(port);
+        Ok(Self {
+            hosts,
+            any_address,
+            cookie_name: format!("silverpoint-{port}"),
+            cookie: secret()?,
+            token: secret()?,
+        })
     }
 
     /// What the address of the page contains.
@@ -78,7 +86,7 @@ impl Guard {
     pub fn check_place(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         let mut hosts = headers.get_all(HOST).iter();
         let host = hosts.next().and_then(|host| host.to_str().ok()).ok_or(Refusal::Host)?;
-        if hosts.next().is_some() || !self.hosts.iter().any(|known| known == host) {
+        if hosts.next().is_some() || !self.is_host(host) {
             return Err(Refusal::Host);
         }
         for origin in headers.get_all(ORIGIN) {
@@ -92,6 +100,11 @@ impl Guard {
             None | Some(b"same-origin" | b"none") => Ok(()),
             Some(_) => Err(Refusal::Origin),
         }
+    }
+
+    fn is_host(&self, host: &str) -> bool {
+        let is_address = |port: u16| host.parse::<SocketAddr>().is_ok_and(|address| address.port() == port);
+        self.hosts.iter().any(|known| known == host) || self.any_address.is_some_and(is_address)
     }
 
     /// Checks the cookie.
@@ -130,7 +143,7 @@ mod tests {
     use super::*;
 
     fn guard() -> Guard {
-        Guard::new("127.0.0.1:40123".parse().unwrap(), &[]).unwrap()
+        Guard::new("127.0.0.1:40123".parse().unwrap()).unwrap()
     }
 
     fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
@@ -153,6 +166,17 @@ mod tests {
         assert_eq!(guard().check_place(&headers(&[])), Err(Refusal::Host));
         let twice = headers(&[("host", "127.0.0.1:40123"), ("host", "127.0.0.1:40123")]);
         assert_eq!(guard().check_place(&twice), Err(Refusal::Host));
+    }
+
+    #[test]
+    fn a_server_at_all_addresses_answers_under_each_and_under_no_name() {
+        let guard = Guard::new("0.0.0.0:40123".parse().unwrap()).unwrap();
+        for host in ["192.168.1.7:40123", "[2001:db8::1]:40123", "localhost:40123"] {
+            assert_eq!(guard.check_place(&headers(&[("host", host)])), Ok(()), "{host}");
+        }
+        for host in ["evil.example:40123", "192.168.1.7:40124", "192.168.1.7"] {
+            assert_eq!(guard.check_place(&headers(&[("host", host)])), Err(Refusal::Host), "{host}");
+        }
     }
 
     #[test]

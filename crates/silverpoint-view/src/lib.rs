@@ -1,10 +1,32 @@
-//! Parts of a server that shows traces in a browser.
+//! A server that shows traces in a browser. `API.md` states what its page may ask.
 //!
 //! ```text
-//! guard   who may ask: host, origin, token, cookie
-//! lanes   rectangles and values of the timeline, in bounded memory
+//! browser ── server ── http ── guard        who may ask: host, origin, token, cookie
+//!                       ├ page              files that are part of the program
+//!                       ├ answers ── worker a thread: reads on, and answers from the records of a filter
+//!                       │             └ view ── timeline (lanes), counts (moments)    in bounded memory
+//!                       └ sql               a thread for queries
 //! ```
+//!
+//! Everything of a request and of a trace is hostile: bounded, and never interpreted as HTML.
 #![forbid(unsafe_code)]
 
-pub mod guard;
-pub mod lanes;
+mod answers;
+mod counts;
+mod guard;
+mod http;
+mod io;
+mod lanes;
+mod moments;
+mod page;
+mod params;
+mod server;
+mod source;
+mod sql;
+mod timeline;
+mod view;
+mod worker;
+
+pub use server::{Options, serve};
+pub use source::Source;
+pub use worker::Views;

@@ -98,6 +98,11 @@ const ROWS: &[Row] = &[
     Row { command: "tail", calls: &["FILE", "--json -n 3 FILE"], codes: reads },
     Row { command: "tail", calls: &["-f -n 3 FILE"], codes: follows_to_the_end },
     Row { command: "top", calls: &["-n 1 -i 100ms FILE", "--json -n 1 -i 100ms FILE"], codes: reads },
+    Row {
+        command: "view",
+        calls: &["--no-open --idle 10ms FILE", "--no-open --idle 10ms --only FILE"],
+        codes: shows,
+    },
     Row { command: "stats", calls: &["FILE", "--json FILE", "--rates --histograms FILE"], codes: reads },
     Row { command: "sites", calls: &["FILE", "--json FILE"], codes: lists_sites },
     Row { command: "verify", calls: &["FILE", "--quick FILE"], codes: reads },
@@ -195,6 +200,14 @@ fn reads(input: Input) -> &'static [i32] {
         Damaged | Pipe => &[3],
         Empty | OtherVersion | Sparse | Elf | Program | Png | Gzip | Text | Fifo | Zeros => &[4],
         Directory | Unreadable | Missing | Loop => &[1],
+    }
+}
+
+/// What is missing stands in the page.
+fn shows(input: Input) -> &'static [i32] {
+    match input {
+        Damaged | Pipe => &[0],
+        _ => reads(input),
     }
 }
 

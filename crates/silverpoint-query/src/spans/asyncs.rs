@@ -37,6 +37,11 @@ impl<K: Eq + Hash, T> AsyncSpans<K, T> {
         self.count == 0
     }
 
+    /// What is kept of all that are open, in no order.
+    pub fn all(&self) -> impl Iterator<Item = &T> {
+        self.open.values().flatten()
+    }
+
     /// The one of a key that began last.
     pub fn last(&self, key: &K) -> Option<&T> {
         self.open.get(key)?.back()

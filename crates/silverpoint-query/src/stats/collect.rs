@@ -351,7 +351,7 @@ impl Block<'_> {
 }
 
 /// The value of a counter's record: its first argument, when that is a number.
-fn number_of(site: &Site, args: &[u8]) -> Option<f64> {
+pub fn number_of(site: &Site, args: &[u8]) -> Option<f64> {
     let mut number = Number(None);
     walk(site.types.first()?, args, 0, &mut number).ok()?;
     number.0

@@ -14,7 +14,7 @@ use silverpoint_trace::Note;
 use silverpoint_wire::layout::CAUSES;
 
 pub use chart::Signs;
-pub use collect::{collect, collect_with};
+pub use collect::{collect, collect_with, number_of};
 pub use histogram::Histogram;
 pub use json::{push_json, push_listed_site_json, push_site_json};
 pub use rates::Rates;

@@ -1,0 +1,144 @@
+//! `silverpoint view`: traces in the browser.
+
+use std::fs;
+use std::io::Write;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use silverpoint_read::OpenOptions;
+use silverpoint_view::{Options, Source, Views, serve};
+
+use crate::exit::{Exit, Failed, Outcome, at, failure, inform, note, usage};
+use crate::live::Targets;
+use crate::tail::stop_at_signals;
+use crate::units;
+
+/// Show traces in the browser: a timeline, a table of records, statistics, SQL
+///
+/// A server of this program shows them, at an address of this machine alone and with a token that opens one
+/// browser, once. It reads, and changes nothing. It ends with Ctrl-C.
+///
+/// Exit status 0: done. 1: something cannot be read. 2: wrong usage. 4: a file is not a trace file. 6: no such
+/// session. What is missing or damaged stands in the page.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Trace files, directories of trace files, process ids, or names of processes (`*` and `?` match)
+    #[arg(value_name = "PID|NAME|FILE|DIRECTORY", required_unless_present = "all")]
+    targets: Vec<String>,
+    /// All living sessions, also those that begin later
+    #[arg(long, conflicts_with = "targets")]
+    all: bool,
+    /// Read exactly the named files, not the other parts of a rotated trace
+    #[arg(long)]
+    only: bool,
+    /// Keep reading as the files grow and rotate
+    #[arg(short, long)]
+    follow: bool,
+    /// Times of day in filters are UTC instead of the local zone
+    #[arg(long)]
+    utc: bool,
+    /// Only print the address that opens the page
+    #[arg(long)]
+    no_open: bool,
+    /// Address to listen at, with a port or without [default: 127.0.0.1, any free port]
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    listen: Option<SocketAddr>,
+    /// End when no browser has asked for so long
+    #[arg(long, value_name = "DURATION", value_parser = units::duration)]
+    idle: Option<Duration>,
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let with_port = text.parse().ok();
+    let without = || text.parse::<IpAddr>().ok().map(|ip| SocketAddr::new(ip, 0));
+    with_port.or_else(without).ok_or_else(|| format!("'{text}': expected an address such as 127.0.0.1:8080"))
+}
+
+/// Runs the command.
+pub fn run(args: Args) -> Outcome {
+    let views = Views::open(args.source()?)?;
+    let stop = stop_at_signals()?;
+    let listen = args.listen.unwrap_or_else(|| SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0));
+    if !listen.ip().is_loopback() {
+        note(format_args!(
+            "{listen}: others can reach this address; only who has the token sees the trace, but nothing is encrypted"
+        ));
+    }
+    let options = Options { listen, idle: args.idle };
+    let ready = |url: &str| {
+        // Whoever closed standard output has the browser.
+        let _ = writeln!(std::io::stdout().lock(), "{url}");
+        if !args.no_open {
+            open(url);
+        }
+    };
+    serve(views, options, &stop, ready).map_err(at(listen))?;
+    Ok(Exit::Success)
+}
+
+impl Args {
+    fn source(&self) -> Result<Source, Failed> {
+        let mut paths = Vec::new();
+        let mut targets = Vec::new();
+        for target in &self.targets {
+            if Path::new(target).is_dir() && target.parse::<u32>().is_err() {
+                paths.extend(traces_in(Path::new(target))?);
+            } else {
+                targets.push(target.clone());
+            }
+        }
+        let is_of_files = !paths.is_empty();
+        if !targets.is_empty() || self.all {
+            let parsed = Targets::parse(&targets)?;
+            if parsed.watches_processes() {
+                if is_of_files {
+                    return Err(usage("either files or processes, not both together"));
+                }
+                if self.only || self.follow {
+                    return Err(usage("--only and --follow concern files; processes are followed anyway"));
+                }
+                return Ok(Source::Processes { targets, utc: self.utc });
+            }
+            paths.extend(parsed.files);
+        }
+        let options = OpenOptions { only: self.only, follow: self.follow, utc: self.utc };
+        Ok(Source::Files { paths, options })
+    }
+}
+
+/// Trace files of a directory, in the order of their names.
+fn traces_in(directory: &Path) -> Result<Vec<PathBuf>, Failed> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(directory).map_err(at(directory.display()))? {
+        let path = entry.map_err(at(directory.display()))?.path();
+        if path.extension().is_some_and(|extension| extension == "silver") && path.is_file() {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    if paths.is_empty() {
+        let why = "no trace file (*.silver) is in this directory";
+        return Err(failure(format!("{}: {why}", directory.display())));
+    }
+    Ok(paths)
+}
+
+/// Opens the browser, if there is a screen for one.
+fn open(url: &str) {
+    let screens = ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"];
+    let has_screen = screens.iter().any(|name| std::env::var_os(name).is_some());
+    let spawn = || {
+        let mut browser = Command::new("xdg-open");
+        browser.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()
+    };
+    match has_screen.then(spawn).flatten() {
+        Some(mut child) => {
+            // It ends when it likes; nobody needs to know how.
+            let _ = thread::Builder::new().name("browser".into()).spawn(move || child.wait());
+        }
+        None => inform("no browser could be opened: open the address above"),
+    }
+}

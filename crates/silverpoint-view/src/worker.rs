@@ -1,0 +1,170 @@
+//! The thread that has the readers: it answers, and reads on between two answers.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+use silverpoint_read::{ReadError, Reader};
+
+use crate::params::{Params, Wrong};
+use crate::source::Source;
+use crate::view::View;
+
+/// How long is read before the next look for requests.
+const SLICE: Duration = Duration::from_millis(8);
+/// Between two looks at what is alive.
+const LOOK: Duration = Duration::from_millis(50);
+/// Filters whose records are kept.
+const VIEWS_MAX: usize = 3;
+
+/// Makes an answer.
+pub type Handler = fn(&mut Views, Params) -> Result<Vec<u8>, Wrong>;
+/// What the thread is given.
+pub type Job = Box<dyn FnOnce(&mut Views) + Send>;
+
+/// The filters that are at hand.
+pub struct Views {
+    source: Source,
+    views: Vec<View>,
+    /// Of living sessions: a second reader from the beginning, so that a filter concerns all records since then.
+    spare: Option<Reader>,
+    clock: u64,
+    /// Where to go on reading.
+    next: usize,
+}
+
+impl Views {
+    /// Opens a source.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn open(source: Source) -> Result<Self, ReadError> {
+        let reader = source.open()?;
+        let spare = match source {
+            Source::Processes { .. } => Some(source.open()?),
+            Source::Files { .. } => None,
+        };
+        let view = View::new(reader, "").map_err(|wrong| ReadError::Failed(wrong.text))?;
+        Ok(Self { source, views: vec![view], spare, clock: 0, next: 0 })
+    }
+
+    /// What is shown.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// The records of a filter; begins with them if need be.
+    ///
+    /// # Errors
+    /// What is wrong with the filter, or the source cannot be opened again.
+    pub fn get(&mut self, filter: &str) -> Result<&mut View, Wrong> {
+        self.clock += 1;
+        let filter = filter.trim();
+        let known = self.views.iter().position(|view| view.filter == filter);
+        let at = match known {
+            Some(at) => at,
+            None => self.begin(filter)?,
+        };
+        let view = &mut self.views[at];
+        view.used = self.clock;
+        if view.counts.records == 0 {
+            // Small sources are answered at once.
+            view.work(SLICE);
+        }
+        Ok(view)
+    }
+
+    fn begin(&mut self, filter: &str) -> Result<usize, Wrong> {
+        Reader::check_filter(filter).map_err(Wrong::filter)?;
+        if let Some(spare) = self.spare.take() {
+            self.views.push(View::new(spare, filter)?);
+            return Ok(self.views.len() - 1);
+        }
+        if matches!(self.source, Source::Processes { .. }) {
+            self.views[1].refilter(filter)?;
+            return Ok(1);
+        }
+        let view = View::new(self.source.open().map_err(Wrong::failed)?, filter)?;
+        if self.views.len() >= VIEWS_MAX {
+            // All records stay: they are what is shown first, and after each filter.
+            let others = self.views.iter().enumerate().skip(1);
+            let oldest = others.min_by_key(|(_, view)| view.used).map(|(at, _)| at);
+            oldest.map(|at| self.views.remove(at));
+        }
+        self.views.push(view);
+        Ok(self.views.len() - 1)
+    }
+
+    /// Reads on; whether there is more at once.
+    fn work(&mut self) -> bool {
+        let count = self.views.len();
+        for step in 0..count {
+            let at = (self.next + step) % count;
+            if self.views[at].has_more() {
+                self.views[at].work(SLICE);
+                self.next = at + 1;
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Looks whether what is alive has brought something.
+    fn look(&mut self) {
+        for view in &mut self.views {
+            if !view.is_over() {
+                view.work(SLICE);
+            }
+        }
+        if let Some(spare) = &mut self.spare {
+            // It only copies: nobody has asked for its records.
+            let _ = spare.grow(Duration::ZERO);
+        }
+    }
+}
+
+/// Where jobs go.
+#[derive(Clone)]
+pub struct Worker(Sender<Job>);
+
+impl Worker {
+    /// Starts the thread; it ends when the last worker is dropped.
+    ///
+    /// # Errors
+    /// No thread can be started.
+    pub fn start(views: Views) -> std::io::Result<(Self, std::thread::JoinHandle<()>)> {
+        let (sender, receiver) = channel();
+        let thread =
+            std::thread::Builder::new().name("view-reader".into()).spawn(move || run(views, &receiver))?;
+        Ok((Self(sender), thread))
+    }
+
+    /// Gives it a job. A job that is dropped will not be done.
+    pub fn send(&self, job: Job) {
+        let _ = self.0.send(job);
+    }
+}
+
+fn run(mut views: Views, jobs: &Receiver<Job>) {
+    let mut has_more = true;
+    loop {
+        let wait = match (has_more, views.views.iter().all(View::is_over)) {
+            (true, _) => Duration::ZERO,
+            (false, false) => LOOK,
+            (false, true) => Duration::from_secs(3600),
+        };
+        match jobs.recv_timeout(wait) {
+            Ok(job) => {
+                job(&mut views);
+                while let Ok(job) = jobs.try_recv() {
+                    job(&mut views);
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+        has_more = views.work();
+        if !has_more {
+            views.look();
+        }
+    }
+}
