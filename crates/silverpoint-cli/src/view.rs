@@ -69,7 +69,7 @@ pub fn run(args: Args) -> Outcome {
     }
     let options = Options { listen, idle: args.idle };
     let ready = |url: &str| {
-        // Whoever closed standard output has the browser.
+        // If standard output is closed, the browser still opens.
         let _ = writeln!(std::io::stdout().lock(), "{url}");
         if !args.no_open {
             open(url);
@@ -136,7 +136,7 @@ fn open(url: &str) {
     };
     match has_screen.then(spawn).flatten() {
         Some(mut child) => {
-            // It ends when it likes; nobody needs to know how.
+            // Waited for only so that no zombie is left.
             let _ = thread::Builder::new().name("browser".into()).spawn(move || child.wait());
         }
         None => inform("no browser could be opened: open the address above"),

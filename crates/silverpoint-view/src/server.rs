@@ -1,4 +1,4 @@
-//! The server: binds, accepts a bounded number of connections, and ends when it is told to or nobody asks.
+//! The server: binds, accepts a bounded number of connections, and ends on request or when it is idle.
 
 use std::io;
 use std::net::SocketAddr;
@@ -32,7 +32,7 @@ pub struct Options {
     pub idle: Option<Duration>,
 }
 
-/// Serves until `stop` is set, or nobody asks any more. `ready` is given the address that opens the page, once.
+/// Serves until `stop` is set, or it has been idle for too long. `ready` is given the address that opens the page, once.
 ///
 /// # Errors
 /// The address cannot be listened at, or a thread cannot be started.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 use silverpoint_wire::level::Level;
 
-use super::{body, cut, quoted};
+use super::shared::{body, cut, quoted};
 use crate::params::{Params, Wrong};
 use crate::timeline::TrackKind;
 use crate::view::View;

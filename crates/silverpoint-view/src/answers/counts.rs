@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use silverpoint_trace::{Site, loss_causes};
 use silverpoint_wire::level::Level;
 
-use super::{TEXT_MAX, body, cut, quoted};
+use super::shared::{TEXT_MAX, body, cut, quoted};
 use crate::params::{Params, Wrong};
 use crate::timeline::{Track, TrackKind};
 use crate::view::View;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::body;
+use super::shared::body;
 use crate::lanes::Entry;
 use crate::params::{Params, Wrong};
 use crate::timeline::{NO_SITE, Open, Timeline, TrackKind};

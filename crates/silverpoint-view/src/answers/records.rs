@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use silverpoint_read::{Batch, Node, NodeKind, Row};
 
-use super::{body, cut, kind_name};
+use super::shared::{body, cut, kind_name};
 use crate::params::{Params, Wrong};
 use crate::worker::Views;
 

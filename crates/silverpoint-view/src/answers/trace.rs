@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{body, cut, site_json};
+use super::shared::{body, cut, site_json};
 use crate::params::{Params, Wrong};
 use crate::source::Source;
 use crate::timeline::{Track, TrackKind};

@@ -1,4 +1,4 @@
-//! A server of a file that the test has written, and a client that sends exactly what it is told.
+//! A server of a file that the test has written, and a client that sends exactly the given headers.
 
 use std::fs;
 use std::io::{Read, Write};

@@ -17,7 +17,8 @@ fn named(kind: Kind, name: &str, names: &str, signature: &str) -> SiteDescriptio
     SiteDescription { kind, names: names.into(), ..log(Level::Debug, "app::net", 5, name, signature) }
 }
 
-/// Two threads: `pump` has 10 outer spans of 8 ms, each with an inner one of 2 ms, a counter, and a line; `idle` has one line.
+/// Two threads: `pump` has 10 outer spans of 8 ms, each with an inner one of 2 ms.
+/// Each has a counter and a line; `idle` has one line.
 /// Two async spans overlap.
 fn sample() -> Builder {
     let mut b = Builder::new();
