@@ -242,6 +242,44 @@ struct Continued : Shared<Machine, 1> {
     std::string wrong() { return found; }
 };
 
+// --- The memory of a retired slice is given back, or the slice is taken over: never both. ---
+
+template <class Machine, template <class> class Steps>
+struct GivenBack : Shared<Machine, 1> {
+    using Producer = Steps<Machine>;
+    static constexpr std::uint64_t kHole = 7, kRecord = 8;
+    typename Machine::template atomic<std::uint32_t> state{kRingRetired}, returned{kPresent};
+    bool has_recorded = false;
+
+    void take() {
+        const auto is_adoptable = [&](std::uint32_t now) { return now == kRingRetired; };
+        const std::uint32_t word = Producer::adoptable_state(state, is_adoptable);
+        if (word == kRingClaiming || !Producer::take_over(state, word)) return;
+        const std::uint32_t memory = Producer::look_at_memory(returned);
+        if (memory == kReturning) return Producer::set_state(state, kRingRetired);
+        if (memory == kReturned) returned.store(kPresent, relaxed);
+        this->word(0).store(kRecord, relaxed);
+        has_recorded = true;
+        Producer::set_state(state, kRingLive);
+    }
+    // As the collector: spec/wire.md, section 3.4.
+    void give_back() {
+        const std::uint32_t before = state.load(acquire);
+        if ((before & kRingStateMask) != kRingRetired) return;
+        returned.store(kReturning, relaxed);
+        Machine::full_fence();
+        if (state.load(relaxed) != before) return returned.store(kPresent, relaxed);
+        this->word(0).store(kHole, relaxed);
+        returned.store(kReturned, release);
+    }
+    bodies threads() {
+        return {[this] { take(); }, [this] { take(); }, [this] { give_back(); }};
+    }
+    std::string wrong() {
+        return has_recorded && this->word(0).load(relaxed) != kRecord ? "given back under its owner" : "";
+    }
+};
+
 // What ships. (The order of writing and publishing is the caller's.)
 template <class Machine>
 struct Right : RingSteps<Machine> {
@@ -293,6 +331,13 @@ TEST(Producer, ASliceIsTakenOverByOneThreadAndWithoutRecords) {
 TEST(Producer, WhoWaitsAtItsLastRingGoesOnInAnEmptiedOne) {
     EXPECT_EQ((all_orders<Buffered, Continued<Buffered, Right>>().error), "");
     const auto weak = all_orders<Weak, Continued<Weak, Right>>();
+    EXPECT_EQ(weak.error, "");
+    EXPECT_GT(weak.states, 100u);
+}
+
+TEST(Producer, MemoryIsNotGivenBackUnderAnOwner) {
+    EXPECT_EQ((all_orders<Buffered, GivenBack<Buffered, Right>>().error), "");
+    const auto weak = all_orders<Weak, GivenBack<Weak, Right>>();
     EXPECT_EQ(weak.error, "");
     EXPECT_GT(weak.states, 100u);
 }
@@ -395,6 +440,22 @@ struct ReadsStateLate : Right<Machine> {
         return (word & kRingStateMask) == kRingRetired ? word : kRingClaiming;
     }
 };
+// Looks at the collector's word before the taking is visible.
+template <class Machine>
+struct LooksWithoutFence : Right<Machine> {
+    template <class Word32>
+    static std::uint32_t look_at_memory(const Word32& returned) {
+        return returned.load(acquire);
+    }
+};
+// Does not look.
+template <class Machine>
+struct TakesBlindly : Right<Machine> {
+    template <class Word32>
+    static std::uint32_t look_at_memory(const Word32&) {
+        return kPresent;
+    }
+};
 // Leaves the slice before its last position is visible.
 template <class Machine>
 struct LeavesRelaxed : Right<Machine> {
@@ -445,6 +506,8 @@ TEST(Producer, MutantsOfTakingOverAreFound) {
     EXPECT_FOUND(Adoption, TakesOverUncounted);
     EXPECT_FOUND(Adoption, ReadsStateLate);
     EXPECT_FOUND_WEAK(Adoption, LeavesRelaxed);
+    EXPECT_FOUND(GivenBack, TakesBlindly);
+    EXPECT_FOUND_WEAK(GivenBack, LooksWithoutFence);
 }
 
 }  // namespace

@@ -69,6 +69,7 @@ pub(crate) fn give_back(session: &Session, is_stored: bool) -> Result<(), Observ
             observed.set_collector_pid(0)?;
         }
     }
+    session.unused.finish(observed)?;
     // Otherwise the next collector reads what this one had stored.
     if is_stored {
         observed.clear_intent()?;

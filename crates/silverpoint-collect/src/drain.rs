@@ -102,6 +102,7 @@ pub(crate) fn drain(session: &mut Session, sink: &mut Sink) -> Result<Looked, Pa
     if !session.keeps && !session.is_dead {
         let (observed, slabs) = (&session.observed, session.counters.slabs_next);
         looked.is_preparing = session.prepared.ahead(observed, slabs, looked.bytes)?;
+        looked.is_preparing |= session.unused.give_back(observed, looked.bytes > 0)?;
     }
     Ok(looked)
 }
@@ -193,7 +194,10 @@ fn look(
             state.strikes = 0;
             let was_quiet = state.is_quiet;
             state.is_quiet = header.state == RETIRED && !state.has_news;
-            session.rings.has_emptied |= !was_quiet && session.rings[ring].is_quiet;
+            if !was_quiet && state.is_quiet && slice.size == session.observed.header().slab_bytes {
+                session.rings.has_emptied = true;
+                session.unused.add(slice, header.stream);
+            }
         }
         Err(error) => strike(session, sink, ring, &header, &error, looked),
     }

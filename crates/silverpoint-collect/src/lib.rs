@@ -47,6 +47,7 @@ mod discover;
 mod drain;
 mod error;
 pub mod fault;
+mod give_back;
 mod keep;
 mod look;
 mod onlooker;

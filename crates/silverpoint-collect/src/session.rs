@@ -5,7 +5,8 @@
 //!           ├─ Rings             the table of its rings
 //!           ├─ Keep              what is kept back, if anything is
 //!           ├─ Declared          what the trace file has of it beside records
-//!           └─ Prepared          ring memory that is made ahead
+//!           ├─ Prepared          ring memory that is made ahead
+//!           └─ Unused            ring memory that is given back
 //! ```
 
 use silverpoint_shm::observer::{Counters, Intent, ObserveError, ObservedSession, SavedMode, SessionName};
@@ -13,6 +14,7 @@ use silverpoint_wire::slice::RingHeader;
 
 use crate::config::Encoding;
 use crate::declared::{Declared, Report, greatest};
+use crate::give_back::Unused;
 use crate::keep::Keep;
 use crate::prepare::Prepared;
 use crate::rings::{Listing, Rings};
@@ -28,6 +30,8 @@ pub(crate) struct Session {
     pub(crate) declared: Declared,
     /// Ring memory that is made ahead.
     pub(crate) prepared: Prepared,
+    /// Rings whose memory is to be given back.
+    pub(crate) unused: Unused,
     /// Which root it is in.
     pub(crate) root: usize,
     /// Its number in the file.
@@ -73,6 +77,7 @@ impl Session {
             keep: None,
             declared,
             prepared: Prepared::default(),
+            unused: Unused::default(),
             root,
             number,
             counters,

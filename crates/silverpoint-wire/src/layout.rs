@@ -202,6 +202,7 @@ pub mod ring {
         pub const CONSUMED: usize = 128;
         pub const WAKE: usize = 136;
         pub const TOLD: usize = 144;
+        pub const RETURNED: usize = 152;
         pub const LOSSES: usize = 192;
     }
     /// The bits of the state word that hold the state. The others count adoptions, so that a thread that read
@@ -217,6 +218,14 @@ pub mod ring {
     pub const LIVE: u32 = 2;
     /// Left by its owner; to be drained.
     pub const RETIRED: u32 = 3;
+    /// In `returned`: the memory of the slice is there.
+    pub const PRESENT: u32 = 0;
+    /// In `returned`: a collector gives it back now.
+    pub const RETURNING: u32 = 1;
+    /// In `returned`: it was given back.
+    pub const RETURNED: u32 = 2;
+    /// What a slice keeps when its memory is given back: the header is there.
+    pub const KEPT: usize = 4096;
     /// The highest lane.
     pub const LANE_MAX: u16 = 3;
     /// The contents of `ring_fields` in the control header.

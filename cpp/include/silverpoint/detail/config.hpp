@@ -95,13 +95,15 @@ inline constexpr std::size_t kMagic = 0, kState = 4, kOwnerTid = 8, kStream = 12
                              kDataAt = 20, kLane = 24, kCopy = 26, kPrevious = 28, kClaimedTicks = 32,
                              kName = 40, kBase = 56, kCommitted = 64, kOldest = 72, kWaiting = 80,
                              kStalls = 88, kStallNs = 96, kConsumed = 128, kWake = 136, kTold = 144,
-                             kLosses = 192;
+                             kReturned = 152, kLosses = 192;
 }  // namespace ring_at
 
 inline constexpr std::uint32_t kRingMagic = 0x47525053;
 inline constexpr std::uint32_t kRingHeader = 256;
 // States. The rest of the word counts adoptions: a state that was read before an adoption is void after it.
 inline constexpr std::uint32_t kRingFree = 0, kRingClaiming = 1, kRingLive = 2, kRingRetired = 3;
+// What a collector has done with the memory of a retired slice.
+inline constexpr std::uint32_t kPresent = 0, kReturning = 1, kReturned = 2;
 inline constexpr std::uint32_t kRingStateMask = 0xFF, kRingAdoption = 0x100;
 inline constexpr unsigned kLanes = 4;
 inline constexpr unsigned kSubBuffers = 8;

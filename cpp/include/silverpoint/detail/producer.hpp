@@ -82,6 +82,13 @@ struct RingSteps {
         return state.compare_exchange_strong(word, count | kRingClaiming, std::memory_order_acq_rel);
     }
 
+    // After take_over: whether the collector gives back the memory of the slice, or has (kReturned). The
+    // fence pairs with the collector's: either this sees its word, or it sees that the slice was taken.
+    static std::uint32_t look_at_memory(const Word32& returned) {
+        Machine::full_fence();
+        return returned.load(std::memory_order_acquire);
+    }
+
     // By the owner or claimer of the slice: no other thread changes the word then.
     static void set_state(Word32& state, std::uint32_t to) {
         state.store((state.load(std::memory_order_relaxed) & ~kRingStateMask) | to,

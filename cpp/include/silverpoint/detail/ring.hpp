@@ -100,8 +100,27 @@ SP_DETAIL_COLD std::uint32_t adoptable_state(const Ring& ring, bool forget) {
                                   [&](std::uint32_t state) { return is_adoptable(ring, state, forget); });
 }
 
+// Whether the collector has left the memory of the slice alone.
+inline bool is_there(const Ring& ring) {
+    return ring.word(ring_at::kReturned).load(std::memory_order_relaxed) == kPresent;
+}
+
+// Takes a slice over, with its memory: if the collector has given that back, it is made again. False: others
+// have the slice, the collector is giving its memory back now, or there is none.
 SP_DETAIL_COLD bool take_over(const Ring& ring, std::uint32_t word) {
-    return Steps::take_over(ring.word(ring_at::kState), word);
+    if (!Steps::take_over(ring.word(ring_at::kState), word)) return false;
+    if (ring_state(word) == kRingFree) return true;
+    Word& returned = ring.word(ring_at::kReturned);
+    const std::uint32_t memory = Steps::look_at_memory(returned);
+    if (memory == kPresent) return true;
+    const auto place = static_cast<std::size_t>(ring.base - session.rings);
+    if (memory == kReturned &&
+        back(session.rings, place, session.slab_bytes - place % session.slab_bytes, "rings")) {
+        returned.store(kPresent, std::memory_order_relaxed);
+        return true;
+    }
+    set_ring_state(ring, kRingRetired);
+    return false;
 }
 
 // Slices of a slab that were ever claimed and are backed, if it has slices of this size.
@@ -124,7 +143,7 @@ SP_DETAIL_COLD Ring adopt(unsigned shift, std::uint32_t most, bool forget) {
     if (all == 0) return {};
     if (most > all) most = all;
     std::uint32_t skip = cursor.fetch_add(most, std::memory_order_relaxed) % all;
-    Ring oldest;
+    Ring oldest, returned;
     std::uint64_t oldest_ticks = ~std::uint64_t{0};
     // Twice around, since the search begins in the middle.
     for (std::uint32_t slab = 0, looked = 0; slab < 2 * slabs && looked < most; ++slab) {
@@ -138,7 +157,12 @@ SP_DETAIL_COLD Ring adopt(unsigned shift, std::uint32_t most, bool forget) {
             const std::uint32_t state = adoptable_state(ring, forget);
             if (state == kRingClaiming) continue;
             if (!forget) {
-                if (take_over(ring, state)) return ring;
+                // Memory that was given back is as expensive as new memory.
+                if (!is_there(ring)) {
+                    returned = ring;
+                } else if (take_over(ring, state)) {
+                    return ring;
+                }
             } else if (const auto ticks =
                            ring.longword(ring_at::kClaimedTicks).load(std::memory_order_relaxed);
                        ticks < oldest_ticks) {
@@ -148,8 +172,9 @@ SP_DETAIL_COLD Ring adopt(unsigned shift, std::uint32_t most, bool forget) {
         }
         skip = 0;
     }
+    if (!forget) oldest = returned;
     if (!oldest) return {};
-    const std::uint32_t state = adoptable_state(oldest, true);
+    const std::uint32_t state = adoptable_state(oldest, forget);
     return state != kRingClaiming && take_over(oldest, state) ? oldest : Ring{};
 }
 
@@ -157,7 +182,8 @@ SP_DETAIL_COLD Ring adopt(unsigned shift, std::uint32_t most, bool forget) {
 // better than new memory.
 inline std::uint32_t looks_of(unsigned shift) { return 1u << shift == session.slab_bytes ? 256 : 8; }
 
-// Whether a slice of this size may be taken over. The caller may find that another thread was quicker.
+// Whether a slice of this size, with its memory, may be taken over. The caller may find that another thread
+// was quicker.
 SP_DETAIL_COLD bool is_one_adoptable(unsigned shift) {
     std::uint32_t left = looks_of(shift);
     const std::uint32_t slabs = slabs_in_use();
@@ -165,7 +191,8 @@ SP_DETAIL_COLD bool is_one_adoptable(unsigned shift) {
         const std::uint32_t count = slices_in(slab, shift);
         for (std::uint32_t n = 0; n < count; ++n) {
             if (left-- == 0) return false;
-            if (adoptable_state(slice_at(slab, n, shift), false) != kRingClaiming) return true;
+            const Ring ring = slice_at(slab, n, shift);
+            if (is_there(ring) && adoptable_state(ring, false) != kRingClaiming) return true;
         }
     }
     return false;

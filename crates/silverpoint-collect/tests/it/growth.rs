@@ -108,6 +108,56 @@ fn role_of_a_growing_program() {
     });
 }
 
+/// Twice a burst of five times what the largest ring holds. Between them the memory is given back.
+#[test]
+fn memory_of_a_burst_is_given_back() {
+    let Some(scratch) = Scratch::in_memory("burst") else {
+        silverpoint_tests::skipped!("there is no file system in memory at /dev/shm");
+        return;
+    };
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["growth::role_of_a_bursting_program", "--exact", "--ignored", "--nocapture"]);
+    command.env("SP_GROWS", scratch.path()).env("SILVERPOINT_DIR", scratch.root());
+    command.env("SILVERPOINT_FILTER", "info").env("SILVERPOINT_COLLECTOR", "1");
+    command.env("SILVERPOINT_MEMORY", "16M");
+    assert!(command.status().unwrap().success());
+    let trace = crate::told::read(&scratch.trace());
+    assert!(
+        trace.losses.values().all(|told| told.losses == [0; 8] && told.stalls == 0),
+        "{:?}",
+        trace.losses
+    );
+    // Streams in the order in which they began.
+    let numbers: Vec<u64> = trace.records.values().flatten().map(crate::told::Told::value).collect();
+    assert!(numbers.into_iter().eq((0..200_000).chain(0..200_000)), "each record once and in order");
+}
+
+#[test]
+#[ignore = "a role that another test starts in a child process"]
+fn role_of_a_bursting_program() {
+    let Some(path) = std::env::var_os("SP_GROWS") else { return };
+    let root = std::path::PathBuf::from(path).join("root");
+    let burst = || (0..200_000u64).for_each(|n| silverpoint::info!("n {}", n));
+    // While nobody collects.
+    burst();
+    let output = silverpoint_collect::OutputConfig::new(root.with_file_name("trace.silver"));
+    let mut collector = Collector::new(silverpoint_collect::Config::new(root.clone(), output)).unwrap();
+    let name = list(&Root::open_directory(&root).unwrap()).unwrap()[0];
+    let session = ObservedSession::open_read_only(&Root::open_directory(&root).unwrap(), name).unwrap();
+    assert!(session.used_bytes() > 5 << 20);
+    let (all, slabs) = (session.used_bytes(), session.counters().unwrap().slabs_next);
+    wait_until("its memory is given back", || {
+        collector.pass();
+        // Four rings of five, less what the collector prepares.
+        session.used_bytes() + (2 << 20) < all
+    });
+    assert_eq!(largest_rings(&session), 5);
+    burst();
+    assert_eq!(session.counters().unwrap().slabs_next, slabs, "it has taken the same rings again");
+    collector.pass();
+    collector.leave();
+}
+
 #[test]
 fn the_directory_says_how_far_slabs_are_prepared() {
     let Some(scratch) = Scratch::in_memory("word") else {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use silverpoint_collect::{Collector, Config, Limits, sweep};
 use silverpoint_shm::root::Root;
 use silverpoint_wire::layout::control::at;
-use silverpoint_wire::layout::ring::at as ring_at;
+use silverpoint_wire::layout::ring::{RETURNED, RETURNING, at as ring_at};
 use silverpoint_wire::level::Level;
 
 use crate::fake::{Fake, get32, now, put32, put64, site};
@@ -86,6 +86,48 @@ fn a_thread_that_waits_at_its_last_ring_is_woken_for_an_emptied_one() {
     collector.pass();
     assert_eq!(get32(&fake.rings, last.at + ring_at::WAKE as u64), woken, "once");
     collector.leave();
+}
+
+/// The collector before has died when it had begun with one of the rings. Another thread has the other one again.
+#[test]
+fn memory_is_given_back_of_empty_rings_alone() {
+    let scratch = Scratch::new("returned");
+    let mut fake = Fake::new(&scratch.root(), 1);
+    let id = fake.register(&site("{}", Level::Info, ""));
+    let slabs = [fake.slab(16), fake.slab(16)];
+    let mut rings = slabs.map(|slab| fake.ring(slab, 1));
+    for ring in &mut rings {
+        (0..1000).for_each(|value| ring.put(id, value));
+        ring.retire();
+    }
+    let [begun, other] = rings;
+    begun.set32(ring_at::RETURNED, RETURNING);
+    let mut collector = Collector::new(scratch.config()).unwrap();
+    collector.pass();
+    collector.pass();
+    let mut again = fake.claim(other.at, other.size, 2);
+    (0..1000).for_each(|value| again.put(id, value));
+    let returned = |at| get32(&fake.rings, at + ring_at::RETURNED as u64);
+    // Records lie there, or a hole reads as zeros.
+    let is_hole = |at: u64| {
+        use std::os::unix::fs::FileExt;
+        let mut bytes = [1; 16_384];
+        fake.rings.read_exact_at(&mut bytes, at + 4096).unwrap();
+        bytes.iter().all(|byte| *byte == 0)
+    };
+    assert!(!is_hole(begun.at) && !is_hole(again.at));
+    wait_until("the memory is given back", || {
+        collector.pass();
+        returned(begun.at) == RETURNED
+    });
+    assert!(is_hole(begun.at) && !is_hole(again.at));
+    assert_eq!(begun.get(ring_at::CONSUMED), begun.head, "the header stays");
+    assert_eq!(returned(again.at), 0);
+    collector.leave();
+    let trace = read(&scratch.trace());
+    for stream in [begun.stream, other.stream, again.stream] {
+        assert!(trace.values(&fake.session_id, stream).into_iter().eq(0..1000), "stream {stream}");
+    }
 }
 
 #[test]

@@ -22,6 +22,7 @@ mod doorbell;
 mod error;
 mod files;
 mod followers;
+mod give_back;
 mod header;
 mod inherited;
 mod intent;

@@ -30,6 +30,7 @@ mod local;
 mod prepared;
 mod register;
 mod remembered;
+mod returned;
 mod session;
 mod settings;
 mod sites;

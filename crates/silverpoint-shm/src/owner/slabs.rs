@@ -204,12 +204,12 @@ fn slices_of(session: &Session, slabs: u32, shift: u32) -> impl Iterator<Item = 
     })
 }
 
-/// Whether a slice may be adopted by this claim. The caller may find that another thread was quicker.
+/// Whether a slice whose memory is there may be adopted by this claim. The caller may find that another thread was quicker.
 pub(crate) fn is_one_adoptable(session: &Session, claim: &Claim) -> bool {
     shift_of(session, claim.size).is_some_and(|shift| {
         slices_of(session, slabs(session), shift)
             .take(LOOK_AT_LARGEST)
-            .any(|slice| slice.adoptable(session, claim, false).is_some())
+            .any(|slice| slice.is_there() && slice.adoptable(session, claim, false).is_some())
     })
 }
 
@@ -231,13 +231,17 @@ fn adopt(
     let cursor = &remembered.slices_cursor[claim.size];
     let start = cursor.load(Ordering::Relaxed) as usize % all;
     let mut oldest: Option<(u64, Slice, u32)> = None;
+    let mut returned = None;
     let most = all.min(look_at.max(if forget { all } else { 0 }));
     // Twice around, since the search begins in the middle.
     let slices = (0..2).flat_map(|_| slices_of(session, slabs, shift));
     for (k, slice) in slices.skip(start).take(most).enumerate() {
         if let Some(state) = slice.adoptable(session, claim, forget) {
             if !forget {
-                if slice.take(session, state) {
+                // Memory that was given back is as expensive as new memory.
+                if !slice.is_there() {
+                    returned = returned.or(Some((slice, state)));
+                } else if slice.take(session, state) {
                     cursor.store((start + k + 1) as u32, Ordering::Relaxed);
                     return Some(slice);
                 }
@@ -254,7 +258,7 @@ fn adopt(
         }
     }
     cursor.store((start + look_at.min(all)) as u32, Ordering::Relaxed);
-    let (_, slice, state) = oldest?;
+    let (slice, state) = returned.or(oldest.map(|(_, slice, state)| (slice, state)))?;
     slice.take(session, state).then_some(slice)
 }
 
@@ -502,6 +506,7 @@ impl Slice {
         self.state_word(session)
             .compare_exchange(from, count | at::ring::CLAIMING, Ordering::AcqRel, Ordering::Relaxed)
             .is_ok()
+            && (!is_adoption || self.has_memory(session))
     }
 }
 
