@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -59,13 +60,22 @@ def fields_are_as_in_the_ring(runtime):
 
 
 def a_program_that_runs_is_switched():
-    found = check("net10", "switched", "SILVERPOINT", "PROGRAM")
+    found = check("net8", "switched", "SILVERPOINT", "PROGRAM")
     assert found == "on and off\n", found
 
 
 def main():
     tests = {f"fields_are_as_in_the_ring_{runtime}": lambda runtime=runtime: fields_are_as_in_the_ring(runtime) for runtime in ("mono", "net8", "net10")}
-    return test.run("Lttng", tests | {a_program_that_runs_is_switched.__name__: a_program_that_runs_is_switched})
+    tests[a_program_that_runs_is_switched.__name__] = a_program_that_runs_is_switched
+    try:
+        library()
+    except driver.Failed as why:
+        print(f"FAILED Lttng.library: {why}\n0 passed, 1 failed, 0 skipped")
+        return 1
+    # Each has a daemon of its own, and mostly waits.
+    with ThreadPoolExecutor(len(tests)) as pool:
+        begun = {name: pool.submit(one) for name, one in tests.items()}
+        return test.run("Lttng", {name: job.result for name, job in begun.items()})
 
 
 if __name__ == "__main__":
