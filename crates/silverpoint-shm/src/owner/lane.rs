@@ -303,6 +303,9 @@ impl Lane {
 
     /// Continues in a further slice of the largest size, in place of a wait or a loss. An emptied slice comes
     /// first, then a new one as long as there is plenty for others. `may_pause`: not at each record.
+    // Out of line, as `wait`: else `room_for` saves more registers at each call.
+    #[cold]
+    #[inline(never)]
     fn go_on(
         &self,
         session: &'static Session,
@@ -410,6 +413,8 @@ impl Lane {
 
     /// Waits until the collector has left room for `size` bytes, here or in a further slice. It ends earlier
     /// with another policy, without a collector, or at the end of the patience.
+    #[cold]
+    #[inline(never)]
     fn wait(
         &self,
         session: &'static Session,
