@@ -86,6 +86,12 @@ impl Lane {
         self.0.is_empty()
     }
 
+    /// The one that began then.
+    pub fn at(&self, begin: i64) -> Option<&Entry> {
+        let at = self.0.partition_point(|entry| entry.begin < begin);
+        self.0.get(at).filter(|entry| entry.begin == begin)
+    }
+
     /// The one that began before a time and lasts beyond it.
     pub fn covering(&self, at: i64) -> Option<&Entry> {
         let before = self.0[..self.0.partition_point(|entry| entry.begin < at)].last()?;

@@ -12,6 +12,10 @@
 #![forbid(unsafe_code)]
 
 mod answers;
+#[cfg(test)]
+#[allow(dead_code)]
+#[path = "../../silverpoint-trace/examples/make_trace/builder.rs"]
+mod builder;
 mod counts;
 mod guard;
 mod http;
@@ -23,6 +27,8 @@ mod params;
 mod server;
 mod source;
 mod sql;
+#[cfg(test)]
+mod tests;
 mod timeline;
 mod view;
 mod worker;

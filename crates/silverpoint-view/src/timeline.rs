@@ -99,6 +99,8 @@ pub struct Timeline {
     limit: usize,
     rows: usize,
     left_out: u64,
+    /// Shorter spans without a begin are ignored.
+    shortest: u64,
 }
 
 impl Timeline {
@@ -156,6 +158,8 @@ impl Timeline {
                         self.tracks[thread as usize].open -= 1;
                         (open.begin, open.depth)
                     }
+                    // It began before what is read again, and so it ended before what is shown.
+                    None if duration < self.shortest => return,
                     None => {
                         let depth = self.depth(thread);
                         let track = &mut self.tracks[thread as usize];
@@ -329,16 +333,20 @@ impl Timeline {
             return;
         }
         while self.entries > ENTRIES_MAX / 2 && self.shift < 62 {
-            self.shift += 1;
-            let shift = self.shift;
-            let merged = self.tracks.iter_mut().map(|track| {
-                let rows: usize = track.rows.iter_mut().map(|row| row.merge(shift)).sum();
-                rows + track.instants.merge(shift) + track.points.merge(shift)
-            });
-            self.entries = merged.sum();
+            self.merge(self.shift + 1);
         }
         // Each lane has one at least: where there are very many lanes, there is nothing to gain.
         self.limit = ENTRIES_MAX.max(2 * self.entries);
+    }
+
+    /// Makes one of all rectangles of a row that begin in the same 2^`shift` nanoseconds.
+    pub fn merge(&mut self, shift: u32) {
+        let merged = self.tracks.iter_mut().map(|track| {
+            let rows: usize = track.rows.iter_mut().map(|row| row.merge(shift)).sum();
+            rows + track.instants.merge(shift) + track.points.merge(shift)
+        });
+        self.entries = merged.sum();
+        self.shift = shift;
     }
 
     /// The spans of a track that are open.
@@ -363,7 +371,9 @@ impl Timeline {
         let begun = |number: u32| {
             let open = self.open(number);
             let depths = 0..self.depth_of(number, &open);
-            depths.take_while(|depth| self.covering(number, *depth, &open, from).is_some()).count()
+            let covering = depths.map_while(|depth| self.covering(number, depth, &open, from));
+            // Shorter ones may have been merged into others: they are not counted, and their ends ignored.
+            covering.take_while(|entry| entry.duration >= self.resolution()).count()
         };
         let tracks = self.tracks.iter().zip(0..).map(|(track, number)| Track {
             kind: track.kind,
@@ -388,6 +398,7 @@ impl Timeline {
             counters: self.counters.clone(),
             asyncs: self.asyncs.clone(),
             async_sites: self.async_sites.clone(),
+            shortest: self.resolution(),
             ..Self::default()
         }
     }

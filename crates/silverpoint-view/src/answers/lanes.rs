@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::shared::body;
-use crate::lanes::Entry;
+use crate::lanes::{Entry, OPEN};
 use crate::params::{Params, Wrong};
 use crate::timeline::{NO_SITE, Open, Timeline, TrackKind};
 use crate::worker::Views;
@@ -62,14 +62,17 @@ pub(super) fn lanes(views: &mut Views, mut params: Params) -> Result<Vec<u8>, Wr
     Ok(out.into_bytes())
 }
 
-/// The records of a range, and of what lies just before it, read again: `None` where they are too many.
+/// The records of a range and of its surroundings, read again: `None` where they are too many.
+///
+/// The timeline in memory has every span that lasts longer than `merged`. So the others that reach into the range begin and end in what is read.
 fn exact(view: &mut crate::view::View, range: Range, merged: u64) -> Option<Timeline> {
     let from = range.from.saturating_sub_unsigned(merged);
-    if view.counts.samples.estimate(from, range.to) > EXACT_MAX {
+    let to = range.to.saturating_add_unsigned(merged);
+    if view.counts.samples.estimate(from, to) > EXACT_MAX {
         return None;
     }
     let mut detail = view.timeline.detail(from);
-    view.within((from, range.to), EXACT_MAX, |trace, event| detail.add(trace, event)).then_some(detail)
+    view.within((from, to), EXACT_MAX, |trace, event| detail.add(trace, event)).then_some(detail)
 }
 
 fn push_track(out: &mut String, id: u32, timeline: &Timeline, exact: Option<&Timeline>, range: Range) {
@@ -125,34 +128,19 @@ fn detailed_row(
     if let Some(row) = detail.tracks()[id as usize].rows.get(depth) {
         row.fold(range.from, range.to, range.pixel, |entry| entries.push(entry));
     }
-    // What has begun and not ended by then lasts beyond the range: how long, the whole trace may know.
+    // What has not ended by then the timeline in memory knows.
     let lasts = detail.open(id).into_iter().filter(|open| open.depth() == depth && open.begin() < range.to);
     for begun in lasts {
-        let begin = begun.begin();
-        let is_open = open.iter().any(|open| open.depth() == depth && open.begin() == begin);
-        let known = timeline.covering(id, depth, open, range.to.saturating_sub(1));
-        let known = known.filter(|entry| entry.begin == begin && !is_open);
-        let end = if is_open { range.end } else { range.to.saturating_add(1) };
-        let mut entry = known.unwrap_or_else(|| begun.entry(end.max(range.to)));
-        if !is_open {
-            entry.marks = 0;
-        }
-        entries.push(Entry { count: 1, ..entry });
+        let ended = timeline.tracks()[id as usize].rows.get(depth).and_then(|row| row.at(begun.begin()));
+        entries.push(ended.map_or_else(|| begun.entry(range.end), |entry| Entry { count: 1, ..*entry }));
     }
-    if entries.is_empty() {
-        let around = timeline.covering(id, depth, open, range.from);
-        if let Some(around) = around.filter(|entry| lasts_beyond(entry, range)) {
-            let is_open = around.marks & crate::lanes::OPEN != 0;
-            let end = if is_open { range.end.max(range.to) } else { 0 };
-            let duration =
-                if is_open { end.saturating_sub(around.begin).max(0) as u64 } else { around.duration };
-            entries.insert(0, Entry { duration, count: 1, ..around });
-        }
+    if entries.is_empty()
+        && let Some(around) = timeline.covering(id, depth, open, range.from)
+    {
+        let is_open = around.marks & OPEN != 0;
+        let end = range.end.saturating_sub(around.begin).max(0) as u64;
+        entries.push(Entry { duration: if is_open { end } else { around.duration }, count: 1, ..around });
     }
-}
-
-fn lasts_beyond(entry: &Entry, range: Range) -> bool {
-    entry.begin.saturating_add_unsigned(entry.duration) >= range.to
 }
 
 /// Nanoseconds since the beginning of the range, as numbers of JavaScript.
