@@ -1,0 +1,193 @@
+// The tab of the statistics: what happened most, how long spans took, and what was lost.
+
+import { get, isAborted, type Statistics as Answer } from "./api.ts";
+import { el, fill, sharpen, type Child } from "./dom.ts";
+import { toggle } from "./filter/line.ts";
+import { grid } from "./grid.ts";
+import type { Store } from "./state.ts";
+import { colours, LEVELS, onTheme } from "./theme.ts";
+import { count, duration, shortCount } from "./time.ts";
+import type { Trace } from "./trace.ts";
+
+const ROWS = 500;
+const PAUSE_MS = 1500;
+
+interface Placed {
+  file: string;
+  line: number;
+}
+
+export class Statistics {
+  readonly element: HTMLElement;
+  private readonly content = el("div", { class: "scrolls figures" });
+  private askedFor = -1;
+  private askedAt = 0;
+  private timer = 0;
+  private running: AbortController | undefined;
+  private sparks: [HTMLCanvasElement, { from: string; count: number }[]][] = [];
+
+  constructor(
+    private trace: Trace,
+    private store: Store,
+  ) {
+    this.element = el("div", { class: "panel", id: "panel-statistics", role: "tabpanel", "aria-labelledby": "tab-statistics" }, this.content);
+    trace.onChange(() => this.refresh());
+    store.onChange((_, changed) => changed.has("tab") && this.refresh());
+    onTheme(() => this.drawSparks());
+  }
+
+  private refresh(): void {
+    if (this.store.state.tab !== "statistics" || !this.trace.isKnown || this.askedFor === this.trace.version) return;
+    clearTimeout(this.timer);
+    const wait = this.askedAt + PAUSE_MS - performance.now();
+    if (wait > 0 && this.trace.progress?.state !== "finished") this.timer = window.setTimeout(() => this.refresh(), wait);
+    else void this.ask();
+  }
+
+  private async ask(): Promise<void> {
+    this.running?.abort();
+    this.running = new AbortController();
+    this.askedFor = this.trace.version;
+    this.askedAt = performance.now();
+    try {
+      this.show(await get<Answer>("stats", { filter: this.trace.filter, count: ROWS }, this.running.signal));
+    } catch (error) {
+      if (isAborted(error)) return;
+      fill(this.content, el("p", { class: "empty bad" }, error instanceof Error ? error.message : String(error)));
+    }
+  }
+
+  private show(answer: Answer): void {
+    const scroll = this.content.scrollTop;
+    this.sparks = [];
+    const losses = answer.losses.filter(({ records }) => records !== "0");
+    const seconds = answer.begin && answer.end ? Number(BigInt(answer.end) - BigInt(answer.begin)) / 1e9 : 0;
+    const rate = (records: number) => (seconds > 0 ? `${shortCount(records / seconds)}/s` : "");
+    const filterTo = ({ file, line }: Placed) => file && this.store.set({ filter: toggle(this.store.state.filter, "--file", `${file}:${line}`), tab: "records" });
+    const place = ({ file, line }: Placed) => (file ? el("span", { class: "dim mono", title: `${file}:${line}` }, `${file.slice(file.lastIndexOf("/") + 1)}:${line}`) : "");
+    const most = Math.max(1, ...answer.sites.map(({ records }) => records));
+    fill(
+      this.content,
+      el(
+        "div",
+        { class: "tiles" },
+        tile("records", count(Number(answer.records)), answer.per_second === null ? "" : `${shortCount(answer.per_second)} a second`),
+        tile("errors and worse", count((answer.levels[4] ?? 0) + (answer.levels[5] ?? 0)), `${count(answer.levels[3] ?? 0)} warnings`, (answer.levels[4] ?? 0) + (answer.levels[5] ?? 0) > 0 ? "bad" : ""),
+        losses.length
+          ? losses.map(({ cause, records }) => tile(`lost: ${cause}`, count(Number(records)), "records", "bad"))
+          : tile("lost", "0", "nothing is missing"),
+        tile("waits for room", count(Number(answer.stalls)), Number(answer.stall_ns) ? duration(Number(answer.stall_ns)) : "", Number(answer.stalls) ? "warned" : ""),
+      ),
+      part(
+        "Spans",
+        answer.more["spans"],
+        answer.spans.length
+          ? grid("Spans", [
+              { title: "Name", show: (row) => row.name, key: (row) => row.name },
+              { title: "Category", show: (row) => el("span", { class: "dim" }, row.category), key: (row) => row.category },
+              { title: "Place", show: place, key: (row) => `${row.file}:${row.line}` },
+              { title: "Count", isNumber: true, show: (row) => count(row.count), key: (row) => row.count },
+              { title: "Total", isNumber: true, show: (row) => duration(Number(row.total)), key: (row) => Number(row.total) },
+              { title: "Mean", isNumber: true, show: (row) => duration(Number(row.mean)), key: (row) => Number(row.mean) },
+              { title: "Least", isNumber: true, show: (row) => duration(Number(row.min)), key: (row) => Number(row.min) },
+              { title: "50 %", isNumber: true, show: (row) => duration(Number(row.p50)), key: (row) => Number(row.p50) },
+              { title: "90 %", isNumber: true, show: (row) => duration(Number(row.p90)), key: (row) => Number(row.p90) },
+              { title: "99 %", isNumber: true, show: (row) => duration(Number(row.p99)), key: (row) => Number(row.p99) },
+              { title: "Greatest", isNumber: true, show: (row) => duration(Number(row.max)), key: (row) => Number(row.max) },
+              { title: "Latency", show: (row) => this.spark(row.histogram) },
+            ], answer.spans, filterTo)
+          : null,
+      ),
+      part(
+        "Places",
+        answer.more["sites"],
+        grid("Places", [
+          { title: "Name", show: (row) => row.name, key: (row) => row.name },
+          { title: "Level", show: (row) => el("span", { class: `l${row.level}` }, LEVELS[row.level] ?? ""), key: (row) => row.level },
+          { title: "Category", show: (row) => el("span", { class: "dim" }, row.category), key: (row) => row.category },
+          { title: "Place", show: place, key: (row) => `${row.file}:${row.line}` },
+          { title: "Records", isNumber: true, show: (row) => count(row.records), key: (row) => row.records },
+          { title: "Rate", isNumber: true, show: (row) => rate(row.records), key: (row) => row.records },
+          { title: "", show: (row) => share(row.records / most) },
+        ], answer.sites, filterTo),
+      ),
+      part(
+        "Threads",
+        answer.more["threads"],
+        grid("Threads", [
+          { title: "Thread", show: (row) => row.name, key: (row) => row.name },
+          { title: "Number", isNumber: true, show: (row) => row.tid, key: (row) => row.tid },
+          { title: "Process", show: (row) => `${row.process} ${row.pid}`, key: (row) => row.process },
+          { title: "Records", isNumber: true, show: (row) => count(row.records), key: (row) => row.records },
+          { title: "Rate", isNumber: true, show: (row) => rate(row.records), key: (row) => row.records },
+          { title: "Lost", isNumber: true, show: (row) => el("span", { class: row.lost === "0" ? "dim" : "bad" }, count(Number(row.lost))), key: (row) => Number(row.lost) },
+        ], answer.threads),
+      ),
+      part(
+        "Counters",
+        answer.more["counters"],
+        answer.counters.length
+          ? grid("Counters", [
+              { title: "Name", show: (row) => row.name, key: (row) => row.name },
+              { title: "Process", show: (row) => `${row.process} ${row.pid}`, key: (row) => row.process },
+              { title: "Values", isNumber: true, show: (row) => count(row.records), key: (row) => row.records },
+              { title: "Least", isNumber: true, show: (row) => figure(row.min), key: (row) => row.min ?? 0 },
+              { title: "Greatest", isNumber: true, show: (row) => figure(row.max), key: (row) => row.max ?? 0 },
+              { title: "Last", isNumber: true, show: (row) => figure(row.last), key: (row) => row.last ?? 0 },
+            ], answer.counters)
+          : null,
+      ),
+    );
+    this.content.scrollTop = scroll;
+  }
+
+  /** The distribution of durations: a bar for each power of two, as high as the logarithm of its number. */
+  private spark(histogram: { from: string; count: number }[]): HTMLElement {
+    const first = histogram[0];
+    const last = histogram[histogram.length - 1];
+    const label = first && last ? `Durations from ${duration(Number(first.from))} to ${duration(Number(last.from) * 2)}` : "No durations";
+    const canvas = el("canvas", { class: "spark", role: "img", "aria-label": label, title: label });
+    this.sparks.push([canvas, histogram]);
+    requestAnimationFrame(() => drawSpark(canvas, histogram));
+    return canvas;
+  }
+
+  private drawSparks(): void {
+    this.sparks = this.sparks.filter(([canvas]) => canvas.isConnected);
+    for (const [canvas, histogram] of this.sparks) drawSpark(canvas, histogram);
+  }
+}
+
+function drawSpark(canvas: HTMLCanvasElement, histogram: { from: string; count: number }[]): void {
+  if (!canvas.clientWidth || !histogram.length) return;
+  const { width, height, context } = sharpen(canvas);
+  context.clearRect(0, 0, width, height);
+  context.fillStyle = colours().accent;
+  const power = (from: string) => Math.floor(Math.log2(Math.max(1, Number(from))));
+  const least = power(histogram[0]!.from);
+  const many = Math.max(8, power(histogram[histogram.length - 1]!.from) - least + 1);
+  const most = Math.log2(1 + Math.max(...histogram.map((bar) => bar.count)));
+  const wide = Math.min(10, width / many);
+  for (const bar of histogram) {
+    const tall = bar.count ? Math.max(1.5, (height * Math.log2(1 + bar.count)) / most) : 0;
+    context.fillRect((power(bar.from) - least) * wide, height - tall, Math.max(1, wide - 1), tall);
+  }
+}
+
+function figure(value: number | null): string {
+  return value === null ? "not finite" : value.toLocaleString("en-GB", { maximumFractionDigits: 6 });
+}
+
+function tile(name: string, value: string, note: string, style = ""): HTMLElement {
+  return el("div", { class: "tile" }, el("div", { class: "dim" }, name), el("div", { class: `value ${style}` }, value), el("div", { class: "dim" }, note));
+}
+
+function part(title: string, more: number | undefined, content: Child): HTMLElement | null {
+  return content ? el("section", {}, el("h2", {}, title, more ? el("span", { class: "dim" }, ` · ${count(more)} more are not shown`) : null), content) : null;
+}
+
+function share(part: number): HTMLElement {
+  const bar = el("div", { class: "bar-share" });
+  bar.style.width = `${Math.max(1, part * 110)}px`;
+  return bar;
+}
