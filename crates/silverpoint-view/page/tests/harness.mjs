@@ -1,0 +1,120 @@
+// What the tests share: traces, real servers, a browser, and waiting for conditions.
+
+import { spawn, execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { chromium } from "playwright-core";
+
+const root = resolve(import.meta.dirname, "../../../..");
+const target = resolve(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "debug");
+export const silverpoint = join(target, "silverpoint");
+export const example = (name) => join(target, "examples", name);
+
+/** For conditions: a loaded machine is slow, and a fault takes no longer than this. */
+const DEADLINE_MS = 30_000;
+
+export const folder = mkdtempSync(join(tmpdir(), "view-page-"));
+const environment = { ...process.env, SILVERPOINT_DIR: folder, TZ: "Europe/Berlin" };
+const children = [];
+let browser;
+
+export function run(program, ...words) {
+  return execFileSync(program, words, { env: environment, encoding: "utf8", maxBuffer: 1 << 28, stdio: ["pipe", "pipe", "pipe"], input: "\n" });
+}
+
+/** Starts a program that goes on until the end of the tests. */
+export function begin(program, ...words) {
+  const child = spawn(program, words, { env: environment, stdio: ["pipe", "pipe", "inherit"] });
+  children.push(child);
+  return child;
+}
+
+/** A server of its own, and a context of the browser that has its cookie. */
+export async function serve(...words) {
+  const child = begin(silverpoint, "view", "--no-open", ...words);
+  const address = await new Promise((found, failed) => {
+    createInterface({ input: child.stdout }).once("line", found);
+    child.once("exit", (code) => failed(new Error(`silverpoint view ended with ${code}`)));
+  });
+  browser ??= await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+  const context = await browser.newContext({ viewport: { width: 1360, height: 800 }, colorScheme: "dark", timezoneId: "Europe/Berlin", hasTouch: true });
+  await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: new URL(address).origin });
+  const first = await context.newPage();
+  await first.goto(address);
+  await first.close();
+  return { context, origin: new URL(address).origin, child };
+}
+
+/** A page of a server; what it writes on its console as an error is a failure of the test. */
+export async function open({ context, origin }, hash = "") {
+  const page = await context.newPage();
+  page.setDefaultTimeout(DEADLINE_MS);
+  page.problems = [];
+  page.on("pageerror", (error) => page.problems.push(error.message));
+  page.on("console", (message) => message.type() === "error" && page.problems.push(`${message.text()} (${message.location().url})`));
+  page.on("dialog", (dialog) => {
+    page.problems.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  await page.goto(`${origin}/${hash}`);
+  await page.waitForSelector("body[data-state=finished], body[data-state=waiting]");
+  return page;
+}
+
+export async function until(what, condition) {
+  const end = Date.now() + DEADLINE_MS;
+  for (;;) {
+    const found = await condition();
+    if (found) return found;
+    if (Date.now() > end) throw new Error(`not within ${DEADLINE_MS / 1000} s: ${what}`);
+    await new Promise((resume) => setTimeout(resume, 40));
+  }
+}
+
+export const canvas = ".timeline canvas";
+
+/** The picture shows what was asked for last. */
+export async function drawn(page) {
+  await page.evaluate(() => new Promise((resume) => requestAnimationFrame(() => requestAnimationFrame(resume))));
+  await page.waitForSelector(`${canvas}[data-drawn=complete]`);
+}
+
+/** Moves over a track until there is a rectangle with this text in its tip; gives its place. */
+export async function findSpan(page, text) {
+  await drawn(page);
+  const place = await page.locator(canvas).evaluate((element, name) => {
+    const box = element.getBoundingClientRect();
+    const tip = document.querySelector(".tip");
+    for (let y = box.top + 34; y < box.bottom; y += 9) {
+      for (let x = box.left + 204; x < box.right - 2; x += 3) {
+        element.dispatchEvent(new PointerEvent("pointermove", { clientX: x, clientY: y, pointerId: 1 }));
+        if (!tip.hidden && tip.textContent.includes(name)) return [x, y];
+      }
+    }
+    return undefined;
+  }, text);
+  if (!place) throw new Error(`no rectangle of '${text}' in the timeline`);
+  await page.mouse.move(...place);
+  return place;
+}
+
+/** How many different colours a part of a canvas has. */
+export async function coloursOf(page, selector = canvas) {
+  return page.locator(selector).evaluate((element) => {
+    const { data } = element.getContext("2d").getImageData(0, 0, element.width, element.height);
+    const seen = new Set();
+    for (let at = 0; at < data.length; at += 4 * 7) seen.add((data[at] << 16) | (data[at + 1] << 8) | data[at + 2]);
+    return seen.size;
+  });
+}
+
+export const view = (page) => new URLSearchParams(new URL(page.url()).hash.split("?")[1] ?? "").get("view");
+
+export async function finish() {
+  await browser?.close();
+  for (const child of children) child.kill("SIGTERM");
+  await Promise.all(children.map((child) => child.exitCode ?? new Promise((ended) => child.once("exit", ended))));
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,87 @@
+// Texts that would be HTML, a program or a flood; and records that come while somebody looks.
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { begin, example, findSpan, folder, open, run, serve, silverpoint, until } from "./harness.mjs";
+
+const HTML = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script><style>*{display:none}</style>`;
+
+/** A trace in which every text is hostile. */
+function hostileTrace() {
+  const records = [];
+  const time = (number) => `2026-11-20T19:00:00.${String(number * 1000).padStart(9, "0")}Z`;
+  for (let number = 0; number < 300; number++) {
+    const common = { process: HTML, pid: 7, tid: 8 + (number % 20), thread: `${HTML}${number % 20}`, category: HTML, file: `${HTML}.cpp`, line: 1 + (number % 3), function: HTML };
+    records.push({ time: time(number), level: "warn", kind: "event", name: HTML, message: `${HTML} ${number}`, template: HTML, args: { [HTML]: HTML, list: [HTML, "\u202e\u0000\u001b[31m", "a".repeat(3000)] }, context: { [HTML]: HTML }, ...common });
+  }
+  const from = join(folder, "hostile.jsonl");
+  const to = join(folder, "hostile.silver");
+  writeFileSync(from, records.map((record) => JSON.stringify(record)).join("\n"));
+  run(silverpoint, "convert", from, to);
+  return to;
+}
+
+export const tests = {
+  "nothing of a trace is taken as HTML": async () => {
+    const server = await serve(hostileTrace());
+    const page = await open(server);
+    const place = await findSpan(page, "<img src=x");
+    await page.mouse.click(...place);
+    await page.waitForSelector(".details .tree .leaf");
+    assert.ok((await page.textContent(".details")).includes("onerror="));
+    for (const tab of ["2", "3", "4"]) {
+      await page.keyboard.press("Escape");
+      await page.evaluate(() => document.activeElement?.blur());
+      await page.keyboard.press(tab);
+      await until("the tab is filled", async () => (await page.locator("main .panel:visible").textContent()).length > 20);
+    }
+    await page.keyboard.press("2");
+    await page.evaluate(() => document.activeElement?.blur());
+    await page.keyboard.press("2");
+    // (Of a category, the filter would read what follows `=` as a level.)
+    await page.locator(".facets section", { has: page.getByText("Thread", { exact: true }) }).locator(".facet").first().click();
+    await until("the filter", async () => (await page.inputValue(".filter input")).includes("onerror="));
+    assert.equal(await page.locator("main img, main script, main style").count(), 0);
+    assert.equal(await page.title(), "hostile.silver – Silverpoint");
+    assert.deepEqual(page.problems, []);
+    return page;
+  },
+
+  "live records come, the table stays where it is, follows again, and pauses": async () => {
+    const file = join(folder, "live.silver");
+    const program = begin(silverpoint, "run", "-q", "-o", file, "--", example("subject"), "tick", "5");
+    await until("the file has records", () => {
+      try {
+        return run(silverpoint, "cat", "--json", "--tail", "1", file).length > 0;
+      } catch {
+        return false;
+      }
+    });
+    const server = await serve("--follow", file);
+    const page = await open(server, "#records");
+    const total = async () => Number((await page.textContent("#panel-records .bar span")).replace(/\D/g, ""));
+    const first = async () => Number(await page.locator(".row").first().getAttribute("aria-rowindex"));
+    await until("more than a screen", async () => (await total()) > 80);
+    const follow = page.getByRole("button", { name: "Follow new records (L)" });
+    await until("it follows", async () => (await follow.getAttribute("aria-pressed")) === "true" && (await first()) > 40);
+    await page.mouse.move(700, 500);
+    await page.mouse.wheel(0, -400);
+    await until("it stays", async () => (await follow.getAttribute("aria-pressed")) === "false");
+    const [stays, before] = [await first(), await total()];
+    await until("new records", async () => (await total()) > before + 20);
+    assert.equal(await first(), stays);
+    await page.getByText(/new$/).click();
+    await until("at the end again", async () => (await first()) > stays);
+    await page.click("text=Pause");
+    // One answer may be under way.
+    await page.waitForTimeout(700);
+    const paused = await total();
+    await page.waitForTimeout(800);
+    assert.equal(await total(), paused);
+    await page.click("text=Resume");
+    await until("it goes on", async () => (await total()) > paused);
+    program.stdin.end();
+    return page;
+  },
+};

@@ -1,0 +1,167 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { canvas, coloursOf, drawn, findSpan, open, run, silverpoint, until, view } from "./harness.mjs";
+
+export const tests = {
+  "the summary counts every record, and the timeline draws": async ({ shop, file }) => {
+    const page = await open(shop);
+    const records = run(silverpoint, "cat", "--json", file).trim().split("\n").length;
+    await until("the number of records", async () => (await page.textContent(".overview .facts")).startsWith(`${records.toLocaleString("en-GB")} records`));
+    assert.equal(await page.title(), "shop.silver – Silverpoint");
+    await drawn(page);
+    assert.ok((await coloursOf(page)) > 12, "spans, names and the ruler");
+    assert.ok((await coloursOf(page, ".overview canvas")) > 2, "records over time");
+    return page;
+  },
+
+  "wheel, drag, keys and two fingers move the view": async ({ shop }) => {
+    const page = await open(shop);
+    await drawn(page);
+    const length = () => {
+      const [from, to] = view(page)?.split("~").map(Number) ?? [0, Infinity];
+      return to - from;
+    };
+    const changed = async (what, action, condition) => {
+      const before = { length: length(), view: view(page) };
+      await action();
+      await until(what, () => view(page) !== before.view && condition(before.length));
+    };
+    await page.mouse.move(700, 300);
+    await changed("zoomed by the wheel", () => page.mouse.wheel(0, -600), () => length() < Infinity);
+    await changed("zoomed in by W", () => page.keyboard.press("w", { delay: 150 }), (before) => length() < before);
+    await changed("zoomed out by S", () => page.keyboard.press("s", { delay: 150 }), (before) => length() > before);
+    const same = (before) => Math.abs(length() - before) <= 2;
+    await changed("later by D", () => page.keyboard.press("d", { delay: 150 }), same);
+    await changed("earlier by A", () => page.keyboard.press("a", { delay: 150 }), same);
+    await changed("dragged", async () => {
+      await page.mouse.down();
+      await page.mouse.move(600, 300, { steps: 5 });
+      await page.mouse.up();
+    }, same);
+    const session = await page.context().newCDPSession(page);
+    const touch = (type, points) => session.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })) });
+    await changed("two fingers", async () => {
+      await touch("touchStart", [[600, 400], [700, 400]]);
+      for (let step = 10; step <= 100; step += 10) await touch("touchMove", [[600 - step, 400], [700 + step, 400]]);
+      await touch("touchEnd", []);
+    }, (before) => length() < before);
+    await page.keyboard.press("0");
+    await until("everything", () => view(page) === null);
+    return page;
+  },
+
+  "Shift and drag select a range, F shows it, Escape ends it": async ({ shop }) => {
+    const page = await open(shop);
+    await drawn(page);
+    await page.keyboard.down("Shift");
+    await page.mouse.move(500, 400);
+    await page.mouse.down();
+    await page.mouse.move(800, 400, { steps: 5 });
+    await page.mouse.up();
+    await page.keyboard.up("Shift");
+    await until("a range in the address", () => page.url().includes("range="));
+    await page.keyboard.press("f");
+    await until("the view of the range", () => view(page) !== null);
+    await page.keyboard.press("Escape");
+    await until("no range", () => !page.url().includes("range="));
+    return page;
+  },
+
+  "a click on a span shows arguments, context and the spans around; links are followed": async ({ shop }) => {
+    const page = await open(shop, "#timeline");
+    const [number] = await numberOf(page, (row) => row.kind === "event" && row.message.startsWith("within"));
+    await page.goto(`${new URL(page.url()).origin}/#timeline?record=${number}`);
+    await page.waitForSelector(".details .tree .leaf");
+    const text = await page.textContent(".details");
+    for (const part of ["request", "share", "inner", "Spans around", "shop.rs:"]) assert.ok(text.includes(part), part);
+    await page.click(".details .relative .link >> nth=0");
+    await until("the span around", async () => /^Span/i.test(await page.textContent(".details .headline")));
+    await until("the spans within it", async () => (await page.textContent(".details")).includes("Spans within"));
+    // And by the mouse.
+    await page.keyboard.press("Escape");
+    await page.waitForSelector(".details", { state: "hidden" });
+    const place = await findSpan(page, "span");
+    await page.mouse.click(...place);
+    await page.waitForSelector(".details .facts-list");
+    assert.ok(page.url().includes("#timeline"));
+    return page;
+  },
+
+  "the search goes to the next and the previous match": async ({ shop }) => {
+    const page = await open(shop);
+    await page.keyboard.press("Control+f");
+    await page.keyboard.type("generic");
+    await until("how many match", async () => /records of \d+ places/.test(await page.textContent(".search")));
+    const at = async (number) => until(`match ${number}`, async () => (await page.textContent(".search span")).startsWith(`${number} of `));
+    await page.keyboard.press("Enter");
+    await at(1);
+    await page.keyboard.press("Enter");
+    await at(2);
+    await page.keyboard.press("Shift+Enter");
+    await at(1);
+    await until("the details of the match", async () => (await page.textContent(".details")).includes("generic"));
+    return page;
+  },
+
+  "an address brings everything back": async ({ shop }) => {
+    const page = await open(shop, "#records?filter=-l+warn&zone=utc&column=%40time&column=%40message&record=3");
+    await until("the filter", async () => (await page.inputValue(".filter input")) === "-l warn");
+    assert.equal(await page.inputValue("select"), "utc");
+    assert.deepEqual(await page.locator("[role=columnheader]").allTextContents(), ["Time", "Message"]);
+    return page;
+  },
+
+  "times are local, UTC, or since the beginning": async ({ shop }) => {
+    const page = await open(shop);
+    await drawn(page);
+    const shown = async (zone) => {
+      await page.selectOption("select", zone);
+      await page.mouse.move(700, 500);
+      await page.mouse.move(701, 500);
+      return page.textContent(".bottom");
+    };
+    assert.match(await shown("local"), /\+0[12]:00/);
+    assert.match(await shown("utc"), /UTC/);
+    assert.match(await shown("relative"), /since the beginning/);
+    return page;
+  },
+
+  "the picture can be saved": async ({ shop }) => {
+    const page = await open(shop);
+    await drawn(page);
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click("text=PNG")]);
+    const bytes = readFileSync(await download.path());
+    assert.deepEqual([...bytes.subarray(1, 4)], [...Buffer.from("PNG")]);
+    return page;
+  },
+
+  "dark and light, help, and what a screen reader gets": async ({ shop }) => {
+    const page = await open(shop);
+    await drawn(page);
+    const back = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const dark = await back();
+    await page.getByRole("button", { name: "Dark or light" }).click();
+    assert.notEqual(await back(), dark);
+    await page.getByRole("button", { name: "Dark or light" }).click();
+    assert.equal(await back(), dark);
+    await page.locator(canvas).focus();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("2");
+    const grid = page.getByRole("grid", { name: "Records" });
+    await grid.getByRole("row").nth(3).waitFor();
+    assert.ok((await grid.getByRole("columnheader").allTextContents()).includes("Message"));
+    assert.ok(Number(await grid.getAttribute("aria-rowcount")) > 100);
+    assert.equal(await page.getByRole("tab", { name: "Records" }).getAttribute("aria-selected"), "true");
+    return page;
+  },
+};
+
+/** Number of the first record that satisfies a condition, and the record. */
+export async function numberOf(page, condition) {
+  const rows = await page.evaluate(async () => (await (await fetch("/api/records?from=0&count=500")).json()).rows);
+  const row = rows.find(condition);
+  assert.ok(row, "a record like this in the trace");
+  return [row.number, row];
+}
