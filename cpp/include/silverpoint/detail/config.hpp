@@ -34,7 +34,17 @@
 #    define SP_DETAIL_OWN __attribute__((visibility("hidden")))
 #endif
 
-#define SP_DETAIL_HOT [[gnu::always_inline]] inline
+// Always a part of its caller: what refers to the caller's frame, and probes.
+#define SP_DETAIL_INLINE [[gnu::always_inline]] inline
+// The hot path: a part of its caller where the compiler optimises. Without, calls take twice as long (140
+// ns), and a statement a fifth of the time to compile and an eighth of the code.
+#ifdef __OPTIMIZE__
+#    define SP_DETAIL_HOT SP_DETAIL_INLINE
+#    define SP_DETAIL_HOT_LAMBDA __attribute__((always_inline))
+#else
+#    define SP_DETAIL_HOT inline
+#    define SP_DETAIL_HOT_LAMBDA
+#endif
 #define SP_DETAIL_COLD [[gnu::noinline, gnu::cold]] inline
 
 SP_DETAIL_BEGIN

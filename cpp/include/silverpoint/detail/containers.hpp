@@ -135,15 +135,13 @@ struct Codec<T> {
     SP_DETAIL_HOT static char* walk(Room& room, char* out, const T& range) {
         constexpr bool kIsFixed = kIsSteady<T> && CodecOf<Element>::fixed != kVaries;
         return walk_range < T, kIsFixed ? CodecOf<Element>::fixed : kVaries,
-               kAfter > (
-                            room, out,
-                            range, [&](char* to, const Element& element) __attribute__((always_inline)) {
-                                if constexpr (kIsFixed && requires { range.size(); }) {
-                                    return Within<Element>::put_fixed(to, element);
-                                } else {
-                                    return Within<Element>::template put<kAfter>(room, to, element);
-                                }
-                            });
+               kAfter > (room, out, range, [&](char* to, const Element& element) SP_DETAIL_HOT_LAMBDA {
+                   if constexpr (kIsFixed && requires { range.size(); }) {
+                       return Within<Element>::put_fixed(to, element);
+                   } else {
+                       return Within<Element>::template put<kAfter>(room, to, element);
+                   }
+               });
     }
 };
 
@@ -180,23 +178,20 @@ struct Codec<T> {
         // A value of fixed size behind a key needs no check of its own.
         constexpr bool kIsMappedFixed = kIsSteady<T> && kMapped != kVaries;
         return walk_range < T, kIsFixed ? kKey + kMapped : kVaries,
-               kAfter >
-                   (
-                       room, out, map, [&](char* to, const auto& element) __attribute__((always_inline)) {
-                           const auto& [key, mapped] = element;
-                           if constexpr (kIsFixed && requires { map.size(); }) {
-                               return Within<Mapped>::put_fixed(Within<Key>::put_fixed(to, key), mapped);
-                           } else {
-                               to = Within<Key>::template put<kAfter + (kIsMappedFixed ? kMapped : 0)>(
-                                   room, to, key);
-                               if (to == nullptr) return to;
-                               if constexpr (kIsMappedFixed) {
-                                   return Within<Mapped>::put_fixed(to, mapped);
-                               } else {
-                                   return Within<Mapped>::template put<kAfter>(room, to, mapped);
-                               }
-                           }
-                       });
+               kAfter > (room, out, map, [&](char* to, const auto& element) SP_DETAIL_HOT_LAMBDA {
+                   const auto& [key, mapped] = element;
+                   if constexpr (kIsFixed && requires { map.size(); }) {
+                       return Within<Mapped>::put_fixed(Within<Key>::put_fixed(to, key), mapped);
+                   } else {
+                       to = Within<Key>::template put<kAfter + (kIsMappedFixed ? kMapped : 0)>(room, to, key);
+                       if (to == nullptr) return to;
+                       if constexpr (kIsMappedFixed) {
+                           return Within<Mapped>::put_fixed(to, mapped);
+                       } else {
+                           return Within<Mapped>::template put<kAfter>(room, to, mapped);
+                       }
+                   }
+               });
     }
 };
 

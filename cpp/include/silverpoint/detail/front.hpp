@@ -54,15 +54,14 @@ struct SP_DETAIL_VISIBLE Line {
     template <class Before, class T>
     SP_DETAIL_HOT Done operator()(typename Given<Before, T>::template Text<Template> text,
                                   const Given<Before, T>& given) const {
-        with_given(
-            given, [&]<class... Ts>(const Ts&... args) __attribute__((always_inline)) {
-                record<Ts...>(site.site, Kind::kLog, {}, text.text, args...);
-            });
+        with_given(given, [&]<class... Ts>(const Ts&... args) SP_DETAIL_HOT_LAMBDA {
+            record<Ts...>(site.site, Kind::kLog, {}, text.text, args...);
+        });
         return {};
     }
     template <std::size_t Length>
-    SP_DETAIL_HOT Stream<Nothing, Literal<Length>> operator<<(const char (&text)[Length]) const {
-        return {site, {}, Literal<Length>{text}};
+    SP_DETAIL_HOT Stream<Nothing, Literal> operator<<(const char (&text)[Length]) const {
+        return {site, {}, {text, Length}};
     }
     template <class T>
         requires(Small<T>)
@@ -197,10 +196,9 @@ SP_DETAIL_HOT std::uint64_t record_named(Site& site, Kind kind, std::string_view
 template <class Arguments>
 SP_DETAIL_HOT std::uint64_t record_given(Site& site, Kind kind, std::string_view name,
                                          std::string_view source, const Arguments& given) {
-    return with_given(
-        given, [&]<class... Ts>(const Ts&... args) __attribute__((always_inline)) {
-            return record_named<Ts...>(site, kind, name, source, args...);
-        });
+    return with_given(given, [&]<class... Ts>(const Ts&... args) SP_DETAIL_HOT_LAMBDA {
+        return record_named<Ts...>(site, kind, name, source, args...);
+    });
 }
 
 SP_DETAIL_END

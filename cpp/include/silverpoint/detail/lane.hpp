@@ -97,7 +97,7 @@ SP_DETAIL_HOT bool is_ready(const Lane* lane) {
     return lane->ready.load(std::memory_order_relaxed) == kReady;
 }
 // From here on the calling frame makes a record in the lane.
-SP_DETAIL_HOT void make_busy(Lane* lane) {
+SP_DETAIL_INLINE void make_busy(Lane* lane) {
 #if defined(__x86_64__)
     // (As many instructions as to store a constant.)
     asm volatile("movl %%esp, %0" : "=m"(lane->ready));

@@ -223,8 +223,7 @@ struct SP_DETAIL_VISIBLE StartPercent {
     template <class Before, class T>
     SP_DETAIL_HOT Done operator()(typename Given<Before, T>::template Text<Percent> text,
                                   const Given<Before, T>& given) const {
-        with_given(
-            given, [&](const auto&... args) __attribute__((always_inline)) { put(text, args...); });
+        with_given(given, [&](const auto&... args) SP_DETAIL_HOT_LAMBDA { put(text, args...); });
         return {};
     }
 
@@ -233,12 +232,11 @@ struct SP_DETAIL_VISIBLE StartPercent {
     SP_DETAIL_HOT Done put(const Percent<std::type_identity_t<Ts>...>& text, const Ts&... args) const {
         if constexpr ((kMayBeBounded<Ts> || ...)) {
             if (text.is_bounded) {
-                [&]<std::size_t... Index>(std::index_sequence<Index...>) __attribute__((always_inline)) {
+                [&]<std::size_t... Index>(std::index_sequence<Index...>) SP_DETAIL_HOT_LAMBDA {
                     const int amounts[] = {kWhole, amount_of(args)...};
                     record(site.site, Kind::kPercent, {}, text.text,
                            bounded(args, text.most[Index], amounts[Index])...);
-                }
-                (std::index_sequence_for<Ts...>());
+                }(std::index_sequence_for<Ts...>());
                 return {};
             }
         }

@@ -149,7 +149,7 @@ SP_DETAIL_HOT std::uint64_t pack_within(Lane* lane, char* at, const char* limit,
         return 0;
     Bound room{limit - 8 - kFixed};
     char* out = at + 16;
-    const auto put_next = [&]<class T>(const T& value) __attribute__((always_inline)) {
+    const auto put_next = [&]<class T>(const T& value) SP_DETAIL_HOT_LAMBDA {
         if constexpr (CodecOf<T>::fixed != kVaries) {
             out = Within<T>::put_fixed(out, value);
             room.limit += CodecOf<T>::fixed;

@@ -60,15 +60,16 @@ SP_DETAIL_HOT Place& place_at(void* place) {
 }
 SP_DETAIL_HOT StreamSite& stream_site(void* place) { return *static_cast<StreamSite*>(place); }
 
-template <std::size_t Length>
+// (Its length is no part of the type: statements that differ in their literals alone share their code.)
 struct SP_DETAIL_VISIBLE Literal {
-    const char (&text)[Length];
+    const char* text;
+    std::size_t size;  // of the array: there need be no zero in it
+
+    std::string_view view() const { return {text, ::strnlen(text, size)}; }
 };
 
 template <class T>
-inline constexpr bool kIsLiteral = false;
-template <std::size_t Length>
-inline constexpr bool kIsLiteral<Literal<Length>> = true;
+inline constexpr bool kIsLiteral = std::same_as<T, Literal>;
 
 // The pieces of a stream: nested pairs, so that << builds the type. Numbers are held by value, so that a
 // variable that is recorded may stay in a register.
@@ -81,8 +82,8 @@ struct SP_DETAIL_VISIBLE Stream {
     Piece piece;
 
     template <std::size_t Length>
-    SP_DETAIL_HOT Stream<Stream, Literal<Length>> operator<<(const char (&text)[Length]) const {
-        return {site, *this, Literal<Length>{text}};
+    SP_DETAIL_HOT Stream<Stream, Literal> operator<<(const char (&text)[Length]) const {
+        return {site, *this, {text, Length}};
     }
     template <class T>
         requires(Small<T>)
@@ -143,17 +144,6 @@ class StreamText {
     bool cut_ = false;
 };
 
-template <class T>
-SP_DETAIL_HOT std::string_view literal_text(const T& piece) {
-    if constexpr (kIsLiteral<T>) {
-        std::size_t len = 0;
-        while (len + 1 < sizeof(piece.text) && piece.text[len] != 0) ++len;
-        return {piece.text, len};
-    } else {
-        return {};
-    }
-}
-
 // Records the values among the pieces, or (AsText) all of them.
 template <bool AsText>
 struct Emit {
@@ -177,7 +167,7 @@ struct Emit {
             put(first, rest...);
         } else if constexpr (kIsLiteral<First>) {
             if constexpr (AsText) {
-                go<Left - 1>(rest..., first.text);
+                go<Left - 1>(rest..., first.view());
             } else if constexpr (sizeof...(Rest) == 0) {
                 put();
             } else {
@@ -193,7 +183,7 @@ template <class... Pieces>
 SP_DETAIL_HOT bool are_known_literals(const StreamSite& site, const Pieces&... pieces) {
     unsigned number = 0;
     bool same = true;
-    const auto look = [&](const auto& piece) __attribute__((always_inline)) {
+    const auto look = [&](const auto& piece) SP_DETAIL_HOT_LAMBDA {
         if constexpr (kIsLiteral<std::remove_cvref_t<decltype(piece)>>) {
             same = same && number < StreamSite::kLiteralsMax &&
                    site.literals[number].load(std::memory_order_relaxed) == piece.text;
@@ -205,14 +195,10 @@ SP_DETAIL_HOT bool are_known_literals(const StreamSite& site, const Pieces&... p
 }
 
 // A piece as the template of its stream has it: a literal, or null for a value.
-struct TextPiece {
-    const char* literal;
-    std::size_t size;
-};
 template <class T>
-constexpr TextPiece text_piece(const T& piece) {
+constexpr Literal text_piece(const T& piece) {
     if constexpr (kIsLiteral<T>) {
-        return {piece.text, literal_text(piece).size()};
+        return piece;
     } else {
         return {nullptr, 0};
     }
@@ -220,21 +206,20 @@ constexpr TextPiece text_piece(const T& piece) {
 
 // Whether these can be in the template of a site: literals in read-only memory, in UTF-8, not too many. Makes
 // the template.
-SP_DETAIL_COLD bool make_stream_text(StreamSite& site, StreamText& text, const TextPiece* pieces,
+SP_DETAIL_COLD bool make_stream_text(StreamSite& site, StreamText& text, const Literal* pieces,
                                      std::size_t count) {
     const char* const refused = site.refused.load(std::memory_order_relaxed);
     unsigned literals = 0;
-    for (const TextPiece* piece = pieces; piece != pieces + count; ++piece) {
-        if (piece->literal == nullptr) {
+    for (const Literal* piece = pieces; piece != pieces + count; ++piece) {
+        if (piece->text == nullptr) {
             text.value();
-        } else if (++literals > StreamSite::kLiteralsMax || piece->literal == refused) {
+        } else if (++literals > StreamSite::kLiteralsMax || piece->text == refused) {
             return false;
-        } else if (!is_read_only(piece->literal) ||
-                   utf8_prefix({piece->literal, piece->size}) != piece->size) {
-            site.refused.store(piece->literal, std::memory_order_relaxed);
+        } else if (!is_read_only(piece->text) || utf8_prefix(piece->view()) != piece->view().size()) {
+            site.refused.store(piece->text, std::memory_order_relaxed);
             return false;
         } else {
-            text.literal({piece->literal, piece->size});
+            text.literal(piece->view());
         }
     }
     return !text.is_cut();
@@ -246,7 +231,7 @@ SP_DETAIL_COLD bool make_stream_text(StreamSite& site, StreamText& text, const T
 // Only one thread completes it. Otherwise two threads with two literals could do so at the same time. Each
 // would write its own, and one literal would be shown for the other from then on. The second thread waits a
 // moment. It does not wait long, since it may be a signal handler's within the first.
-SP_DETAIL_COLD bool begin_stream(StreamSite& site, StreamText& text, const TextPiece* pieces,
+SP_DETAIL_COLD bool begin_stream(StreamSite& site, StreamText& text, const Literal* pieces,
                                  std::size_t count) {
     if (site.site.whole.load(std::memory_order_acquire) == 0) {
         if (!make_stream_text(site, text, pieces, count)) return false;
@@ -255,9 +240,9 @@ SP_DETAIL_COLD bool begin_stream(StreamSite& site, StreamText& text, const TextP
         if (claimer != self &&
             site.claimed.compare_exchange_strong(claimer, self, std::memory_order_acq_rel)) {
             unsigned number = 0;
-            for (const TextPiece* piece = pieces; piece != pieces + count; ++piece)
-                if (piece->literal != nullptr)
-                    site.literals[number++].store(piece->literal, std::memory_order_relaxed);
+            for (const Literal* piece = pieces; piece != pieces + count; ++piece)
+                if (piece->text != nullptr)
+                    site.literals[number++].store(piece->text, std::memory_order_relaxed);
             return true;
         }
         for (int i = 0; i < 1000 && site.site.whole.load(std::memory_order_acquire) == 0; ++i)
@@ -265,10 +250,10 @@ SP_DETAIL_COLD bool begin_stream(StreamSite& site, StreamText& text, const TextP
         if (site.site.whole.load(std::memory_order_acquire) == 0) return false;
     }
     unsigned number = 0;
-    for (const TextPiece* piece = pieces; piece != pieces + count; ++piece)
-        if (piece->literal != nullptr &&
+    for (const Literal* piece = pieces; piece != pieces + count; ++piece)
+        if (piece->text != nullptr &&
             (number == StreamSite::kLiteralsMax ||
-             site.literals[number++].load(std::memory_order_relaxed) != piece->literal))
+             site.literals[number++].load(std::memory_order_relaxed) != piece->text))
             return false;
     return true;
 }
@@ -276,7 +261,7 @@ SP_DETAIL_COLD bool begin_stream(StreamSite& site, StreamText& text, const TextP
 // The first record of a stream, and every record whose literals differ from the registered ones.
 template <class... Pieces>
 SP_DETAIL_COLD void record_unusual_stream(StreamSite& site, typename Passed<Pieces>::type... pieces) {
-    const TextPiece all[] = {text_piece<Pieces>(pieces)...};
+    const Literal all[] = {text_piece<Pieces>(pieces)...};
     StreamText text;
     if (begin_stream(site, text, all, sizeof...(Pieces))) {
         Emit<false>{site.site, text.text(), 0}.template go<sizeof...(Pieces)>(pieces...);
@@ -296,15 +281,14 @@ SP_DETAIL_COLD void record_unusual_stream(StreamSite& site, typename Passed<Piec
 template <class Before, class Piece>
 SP_DETAIL_HOT void record_stream(const Stream<Before, Piece>& stream) {
     StreamSite& site = stream.site;
-    with_pieces(
-        stream, [&site](const auto&... pieces) __attribute__((always_inline)) {
-            if (site.site.head.load(std::memory_order_acquire) != 0 && are_known_literals(site, pieces...))
-                [[likely]] {
-                Emit<false>{site.site, {}}.template go<sizeof...(pieces)>(pieces...);
-            } else {
-                record_unusual_stream<std::remove_cvref_t<decltype(pieces)>...>(site, pieces...);
-            }
-        });
+    with_pieces(stream, [&site](const auto&... pieces) SP_DETAIL_HOT_LAMBDA {
+        if (site.site.head.load(std::memory_order_acquire) != 0 && are_known_literals(site, pieces...))
+            [[likely]] {
+            Emit<false>{site.site, {}}.template go<sizeof...(pieces)>(pieces...);
+        } else {
+            record_unusual_stream<std::remove_cvref_t<decltype(pieces)>...>(site, pieces...);
+        }
+    });
 }
 
 SP_DETAIL_END

@@ -17,29 +17,29 @@
 SP_DETAIL_BEGIN
 
 // Whether a tracer is attached to any probe of this program or shared library.
-SP_DETAIL_HOT bool usdt_is_attached() {
+SP_DETAIL_INLINE bool usdt_is_attached() {
     return __atomic_load_n(&silverpoint_usdt_semaphore, __ATOMIC_RELAXED) != 0;
 }
 
 // Marks in the address of a site, which is a multiple of eight: its probe is to be hit; it is off.
 inline constexpr std::uintptr_t kUsdtHit = 1, kUsdtOff = 2;
-SP_DETAIL_HOT void* usdt_mark(void* found, void* place) {
+SP_DETAIL_INLINE void* usdt_mark(void* found, void* place) {
     return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(place) | kUsdtHit |
                                    (found == nullptr ? kUsdtOff : 0));
 }
-SP_DETAIL_HOT bool usdt_is_hit(void* found) { return (reinterpret_cast<std::uintptr_t>(found) & 1) != 0; }
-SP_DETAIL_HOT bool usdt_is_on(void* found) { return (reinterpret_cast<std::uintptr_t>(found) & 2) == 0; }
-SP_DETAIL_HOT void* usdt_place(void* found) {
+SP_DETAIL_INLINE bool usdt_is_hit(void* found) { return (reinterpret_cast<std::uintptr_t>(found) & 1) != 0; }
+SP_DETAIL_INLINE bool usdt_is_on(void* found) { return (reinterpret_cast<std::uintptr_t>(found) & 2) == 0; }
+SP_DETAIL_INLINE void* usdt_place(void* found) {
     return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(found) & ~(kUsdtHit | kUsdtOff));
 }
 // For what has no probe: the site if it is on, else null.
-SP_DETAIL_HOT void* usdt_unmarked(void* found) { return usdt_is_on(found) ? usdt_place(found) : nullptr; }
+SP_DETAIL_INLINE void* usdt_unmarked(void* found) { return usdt_is_on(found) ? usdt_place(found) : nullptr; }
 
 // --- Arguments as numbers of 1 to 8 bytes.
 
 // A number as an integer of the same size and sign; of a floating-point number its bits.
 template <class T>
-SP_DETAIL_HOT auto usdt_number(T value) {
+SP_DETAIL_INLINE auto usdt_number(T value) {
     if constexpr (std::is_enum_v<T>) {
         return usdt_number(static_cast<std::underlying_type_t<T>>(value));
     } else if constexpr (std::same_as<T, float>) {
@@ -52,7 +52,7 @@ SP_DETAIL_HOT auto usdt_number(T value) {
         return value;
     }
 }
-SP_DETAIL_HOT std::uint64_t usdt_address(const volatile void* address) {
+SP_DETAIL_INLINE std::uint64_t usdt_address(const volatile void* address) {
     return reinterpret_cast<std::uintptr_t>(address);
 }
 
@@ -79,17 +79,17 @@ concept OptionalText = OptionalLike<T> && TextLike<std::remove_cvref_t<decltype(
 inline constexpr std::size_t kUsdtMost = 12;
 
 template <std::size_t kLeft, class Then>
-SP_DETAIL_HOT void usdt_spread(const Then& then) {
+SP_DETAIL_INLINE void usdt_spread(const Then& then) {
     then();
 }
 
 // Calls `then` with the numbers of a value, as it was captured.
 template <std::size_t kLeft, class T, class Then>
-SP_DETAIL_HOT void usdt_spread_one(const T& value, const Then& then);
+SP_DETAIL_INLINE void usdt_spread_one(const T& value, const Then& then);
 
 // Calls `then` with the numbers of all values, in order, and of no more values once there are `kLeft`.
 template <std::size_t kLeft, class Then, class T, class... Rest>
-SP_DETAIL_HOT void usdt_spread(const Then& then, const T& first, const Rest&... rest) {
+SP_DETAIL_INLINE void usdt_spread(const Then& then, const T& first, const Rest&... rest) {
     if constexpr (kLeft == 0) {
         then();
     } else {
@@ -108,7 +108,7 @@ SP_DETAIL_HOT void usdt_spread(const Then& then, const T& first, const Rest&... 
 }
 
 template <std::size_t kLeft, class T, class Then>
-SP_DETAIL_HOT void usdt_spread_one(const T& value, const Then& then) {
+SP_DETAIL_INLINE void usdt_spread_one(const T& value, const Then& then) {
     if constexpr (Wide<T>) {
         then(static_cast<std::uint64_t>(value),
              static_cast<std::uint64_t>(static_cast<UInt128>(value) >> 64));
@@ -230,7 +230,7 @@ constexpr std::uint64_t usdt_sizes() {
 // clang-format on
 
 template <std::size_t kIndex, class T, class... Rest>
-SP_DETAIL_HOT auto usdt_nth(T first, Rest... rest) {
+SP_DETAIL_INLINE auto usdt_nth(T first, Rest... rest) {
     if constexpr (kIndex == 0) {
         return first;
     } else {
@@ -240,7 +240,7 @@ SP_DETAIL_HOT auto usdt_nth(T first, Rest... rest) {
 
 // Where tracers stop the thread. `Names` gives the names.
 template <class Names, UsdtPart kPart, class... Ts>
-SP_DETAIL_HOT void usdt_hit([[maybe_unused]] Ts... numbers) {
+SP_DETAIL_INLINE void usdt_hit([[maybe_unused]] Ts... numbers) {
     constexpr UsdtNames names = Names{}();
     constexpr auto name = names.name.with(usdt_suffix(kPart));
     constexpr std::size_t kCount = sizeof...(Ts);
@@ -279,7 +279,7 @@ SP_DETAIL_HOT void usdt_hit([[maybe_unused]] Ts... numbers) {
 }
 
 template <class Names, UsdtPart kPart, class... Ts>
-SP_DETAIL_HOT void usdt_fire(const Ts&... values) {
+SP_DETAIL_INLINE void usdt_fire(const Ts&... values) {
     usdt_spread<kUsdtMost>(
         [](auto... numbers) __attribute__((always_inline)) { usdt_hit<Names, kPart>(numbers...); },
         values...);
@@ -289,8 +289,8 @@ SP_DETAIL_HOT void usdt_fire(const Ts&... values) {
 
 // A record whose arguments are named: probe, then record.
 template <class Names, UsdtPart kPart, class... Ts>
-SP_DETAIL_HOT std::uint64_t usdt_record_named(void* found, Site& site, Kind kind, std::string_view name,
-                                              std::string_view source, const Ts&... args) {
+SP_DETAIL_INLINE std::uint64_t usdt_record_named(void* found, Site& site, Kind kind, std::string_view name,
+                                                 std::string_view source, const Ts&... args) {
     if (usdt_is_hit(found)) [[unlikely]] {
         usdt_fire<Names, kPart>(args...);
         if (!usdt_is_on(found)) return 0;
@@ -298,8 +298,8 @@ SP_DETAIL_HOT std::uint64_t usdt_record_named(void* found, Site& site, Kind kind
     return record_named<Ts...>(site, kind, name, source, args...);
 }
 template <UsdtPart kPart, class Names, class Arguments>
-SP_DETAIL_HOT std::uint64_t usdt_record_given(Names, void* found, Kind kind, std::string_view name,
-                                              std::string_view source, const Arguments& given) {
+SP_DETAIL_INLINE std::uint64_t usdt_record_given(Names, void* found, Kind kind, std::string_view name,
+                                                 std::string_view source, const Arguments& given) {
     return with_given(
         given, [&]<class... Ts>(const Ts&... args) __attribute__((always_inline)) {
             return usdt_record_named<Names, kPart, Ts...>(found, stream_site(usdt_place(found)).site, kind,
@@ -312,14 +312,14 @@ template <class Names>
 struct SP_DETAIL_VISIBLE UsdtLine {
     void* found;
 
-    SP_DETAIL_HOT Done operator()(Template<> text) const {
+    SP_DETAIL_INLINE Done operator()(Template<> text) const {
         if (usdt_is_hit(found)) [[unlikely]]
             usdt_fire<Names, UsdtPart::kWhole>();
         return usdt_is_on(found) ? line()(text) : Done{};
     }
     template <class Before, class T>
-    SP_DETAIL_HOT Done operator()(typename Given<Before, T>::template Text<Template> text,
-                                  const Given<Before, T>& given) const {
+    SP_DETAIL_INLINE Done operator()(typename Given<Before, T>::template Text<Template> text,
+                                     const Given<Before, T>& given) const {
         if (usdt_is_hit(found)) [[unlikely]]
             with_given(
                 given, [](const auto&... args)
@@ -328,20 +328,20 @@ struct SP_DETAIL_VISIBLE UsdtLine {
     }
 
   private:
-    SP_DETAIL_HOT Line line() const { return {stream_site(usdt_place(found))}; }
+    SP_DETAIL_INLINE Line line() const { return {stream_site(usdt_place(found))}; }
 };
 template <class Names>
 struct SP_DETAIL_VISIBLE UsdtPercent {
     void* found;
 
-    SP_DETAIL_HOT Done operator()(Percent<> text) const {
+    SP_DETAIL_INLINE Done operator()(Percent<> text) const {
         if (usdt_is_hit(found)) [[unlikely]]
             usdt_fire<Names, UsdtPart::kWhole>();
         return usdt_is_on(found) ? start()(text) : Done{};
     }
     template <class Before, class T>
-    SP_DETAIL_HOT Done operator()(typename Given<Before, T>::template Text<Percent> text,
-                                  const Given<Before, T>& given) const {
+    SP_DETAIL_INLINE Done operator()(typename Given<Before, T>::template Text<Percent> text,
+                                     const Given<Before, T>& given) const {
         if (usdt_is_hit(found)) [[unlikely]]
             with_given(
                 given, [](const auto&... args)
@@ -350,10 +350,10 @@ struct SP_DETAIL_VISIBLE UsdtPercent {
     }
 
   private:
-    SP_DETAIL_HOT StartPercent start() const { return {stream_site(usdt_place(found))}; }
+    SP_DETAIL_INLINE StartPercent start() const { return {stream_site(usdt_place(found))}; }
 };
 template <class Names>
-SP_DETAIL_HOT UsdtPercent<Names> usdt_percent(Names, void* found) {
+SP_DETAIL_INLINE UsdtPercent<Names> usdt_percent(Names, void* found) {
     return {found};
 }
 
@@ -362,7 +362,7 @@ struct SP_DETAIL_VISIBLE UsdtStart {
     Line SP_DETAIL_TEXT;
     void* found;
     template <class Names>
-    SP_DETAIL_HOT UsdtLine<Names> at(int, Names) const {
+    SP_DETAIL_INLINE UsdtLine<Names> at(int, Names) const {
         return {found};
     }
 };
@@ -370,21 +370,21 @@ struct SP_DETAIL_VISIBLE UsdtStartTo {
     Line SP_DETAIL_TEXT_TO;
     void* found;
     template <class Names>
-    SP_DETAIL_HOT UsdtLine<Names> at(int, Names) const {
+    SP_DETAIL_INLINE UsdtLine<Names> at(int, Names) const {
         return {found};
     }
 };
-SP_DETAIL_HOT UsdtStart usdt_start(void* found) { return {{stream_site(usdt_place(found))}, found}; }
-SP_DETAIL_HOT UsdtStartTo usdt_start_to(void* found) { return {{stream_site(usdt_place(found))}, found}; }
+SP_DETAIL_INLINE UsdtStart usdt_start(void* found) { return {{stream_site(usdt_place(found))}, found}; }
+SP_DETAIL_INLINE UsdtStartTo usdt_start_to(void* found) { return {{stream_site(usdt_place(found))}, found}; }
 
 // As Sink. A stream's probe has its values; what is literal in it is not known to the compiler's assembler.
 template <class Names>
 struct SP_DETAIL_VISIBLE UsdtSink {
     void* found;
 
-    SP_DETAIL_HOT void operator&(Done) const {}
+    SP_DETAIL_INLINE void operator&(Done) const {}
     template <class Before, class Piece>
-    SP_DETAIL_HOT void operator&(const Stream<Before, Piece>& stream) const {
+    SP_DETAIL_INLINE void operator&(const Stream<Before, Piece>& stream) const {
         if (usdt_is_hit(found)) [[unlikely]]
             with_pieces(
                 stream, [](const auto&... pieces) __attribute__((always_inline)) { fire(pieces...); });
@@ -393,14 +393,14 @@ struct SP_DETAIL_VISIBLE UsdtSink {
 
   private:
     template <class... Pieces>
-    SP_DETAIL_HOT static void fire(const Pieces&... pieces) {
+    SP_DETAIL_INLINE static void fire(const Pieces&... pieces) {
         usdt_spread<kUsdtMost>(
             [](auto... numbers)
                 __attribute__((always_inline)) { usdt_hit<Names, UsdtPart::kWhole>(numbers...); },
             value_of(pieces)...);
     }
     template <class T>
-    SP_DETAIL_HOT static decltype(auto) value_of(const T& piece) {
+    SP_DETAIL_INLINE static decltype(auto) value_of(const T& piece) {
         if constexpr (kIsLiteral<T>) {
             return Secret{};
         } else {
@@ -409,7 +409,7 @@ struct SP_DETAIL_VISIBLE UsdtSink {
     }
 };
 template <class Names>
-SP_DETAIL_HOT UsdtSink<Names> usdt_sink(Names, void* found) {
+SP_DETAIL_INLINE UsdtSink<Names> usdt_sink(Names, void* found) {
     return {found};
 }
 
@@ -419,28 +419,28 @@ class SP_DETAIL_VISIBLE UsdtSpan {
   public:
     UsdtSpan() = default;
     template <class Arguments>
-    SP_DETAIL_HOT UsdtSpan(void* found, std::string_view name, std::string_view source,
-                           const Arguments& given)
+    SP_DETAIL_INLINE UsdtSpan(void* found, std::string_view name, std::string_view source,
+                              const Arguments& given)
         : began_(usdt_is_hit(found) ? clock_ns(CLOCK_MONOTONIC) : 0),
           span_(begin(
               found, usdt_record_given<UsdtPart::kEntry>(Names{}, found, Kind::kSpan, name, source, given))) {
     }
     // Named after its function.
-    SP_DETAIL_HOT UsdtSpan(void* found, const char* pretty)
+    SP_DETAIL_INLINE UsdtSpan(void* found, const char* pretty)
         : began_(usdt_is_hit(found) ? clock_ns(CLOCK_MONOTONIC) : 0), span_(begin_scope(found, pretty)) {}
     UsdtSpan(const UsdtSpan&) = delete;
     UsdtSpan& operator=(const UsdtSpan&) = delete;
-    SP_DETAIL_HOT ~UsdtSpan() {
+    SP_DETAIL_INLINE ~UsdtSpan() {
         if (began_ != 0) [[unlikely]]
             usdt_hit<Names, UsdtPart::kExit>(std::uint64_t{clock_ns(CLOCK_MONOTONIC) - began_});
     }
 
   private:
-    SP_DETAIL_HOT static Span begin(void* found, std::uint64_t ticks) {
+    SP_DETAIL_INLINE static Span begin(void* found, std::uint64_t ticks) {
         if (!usdt_is_on(found)) return {};
         return {stream_site(usdt_place(found)).site, ticks};
     }
-    SP_DETAIL_HOT static Span begin_scope(void* found, const char* pretty) {
+    SP_DETAIL_INLINE static Span begin_scope(void* found, const char* pretty) {
         if (usdt_is_hit(found)) [[unlikely]]
             usdt_hit<Names, UsdtPart::kEntry>();
         if (!usdt_is_on(found)) return {};

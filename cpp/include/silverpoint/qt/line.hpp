@@ -139,39 +139,120 @@ struct QtHead {
     }
 };
 
-// The part of a line that is written so far: it records when it ends. `Out` calls the operator << found at
-// the place of the statement.
+// The part of a line that is written so far: it records when it ends. (Without the type of its statement:
+// statements with the same pieces share this code.)
 //
 // An exception from the program's operator << propagates, as with Qt. What was written until then is
 // recorded, and so is what a statement has begun when an exception ends it.
-template <class Out, class Pieces, bool kSpace, bool kQuote>
-class QtLine {
+template <class Pieces>
+class QtLineOf {
     static constexpr bool kIsTyped = kQtWayOf<Pieces> == QtWay::kTyped;
 
   public:
-    QtLine(const QtHead& head, Pieces&& pieces) : head_(head), pieces_(std::move(pieces)) {}
+    QtLineOf(const QtLineOf&) = delete;
+    QtLineOf& operator=(const QtLineOf&) = delete;
+
+    // --- Held in a variable: a QDebug from then on.
+
+    QDebug& space() & { return real().space(); }
+    QDebug& nospace() & { return real().nospace(); }
+    QDebug& quote() & { return real().quote(); }
+    QDebug& noquote() & { return real().noquote(); }
+    QDebug& maybeSpace() & { return real().maybeSpace(); }
+    QDebug& maybeQuote(char mark = '"') & { return real().maybeQuote(mark); }
+    QDebug& verbosity(int level) & { return real().verbosity(level); }
+    QDebug& resetFormat() & { return real().resetFormat(); }
+    int verbosity() { return real().verbosity(); }
+    void setVerbosity(int level) { real().setVerbosity(level); }
+    bool autoInsertSpaces() { return real().autoInsertSpaces(); }
+    void setAutoInsertSpaces(bool on) { real().setAutoInsertSpaces(on); }
+    void swap(QDebug& other) & { real().swap(other); }
+    // (A copy of it may outlive this, a reference must not.) One that is not held is a QDebug&& where that is
+    // enough: functions that are no templates come first.
+    template <std::same_as<QDebug> Quantity>
+    operator Quantity&() {
+        return real();
+    }
+    operator QDebug&&() && { return std::move(real()); }
+#if defined(__clang__)  // GCC converts by the first, and would use this for values that are not held, too
+    operator const QDebug&() & { return real(); }
+#endif
+
+  protected:
+    SP_DETAIL_HOT QtLineOf(const QtHead& head, Pieces&& pieces, QDebug* held = nullptr)
+        : head_(head), held_(held), pieces_(std::move(pieces)) {}
+    SP_DETAIL_HOT ~QtLineOf() noexcept(kIsTyped) {
+        if (held_ != nullptr) {
+            delete held_;
+        } else if (head_.place != nullptr) {
+            end(head_, pieces_);
+        }
+    }
+    QDebug& real() {
+        if (held_ == nullptr) {
+            held_ = new QDebug(head_.real());
+            with_qt_pieces(pieces_,
+                           [&]([[maybe_unused]] const auto&... pieces) { (write_qt(*held_, pieces), ...); });
+        }
+        return *held_;
+    }
+
+    QtHead head_;
+    QDebug* held_;
+    [[no_unique_address]] Pieces pieces_;
+
+  private:
+    static void end(const QtHead& head, const Pieces& all) noexcept(kIsTyped) {
+        with_qt_pieces(all, [&](const auto&... pieces) SP_DETAIL_HOT_LAMBDA { finish(head, pieces...); });
+    }
+    template <class... Pushed>
+    SP_DETAIL_HOT static void finish(const QtHead& head, const Pushed&... pieces) {
+        if constexpr (kIsTyped) {
+            if (head.records()) record_qt_typed(*head.place, pieces...);
+            if (head.delivers()) [[unlikely]]
+                head.deliver(QtWritten<Pushed...>::of(pieces...).all);
+        } else {
+            QtWritten<Pushed...> written;
+#if defined(__cpp_exceptions)
+            try {
+                written.write_all(pieces...);
+                if (head.records()) record_qt_written<kQtWayOf<Pieces>>(*head.place, written, pieces...);
+            }
+            SP_DETAIL_CATCH_END_OF_THREAD
+            catch (...) {
+                if (head.records()) record_qt_whole(head.place->site, written.all);
+                if (head.delivers()) head.deliver(written.all);
+                // (It cannot leave while another one is under way.)
+                if (std::uncaught_exceptions() == 0) throw;
+                return;
+            }
+#else
+            written.write_all(pieces...);
+            if (head.records()) record_qt_written<kQtWayOf<Pieces>>(*head.place, written, pieces...);
+#endif
+            if (head.delivers()) [[unlikely]]
+                head.deliver(written.all);
+        }
+    }
+};
+
+// The same in its statement, where each `<<` makes the next type: `Out` calls the operator << found at the
+// place of the statement. kSpace and kQuote are the stream's state.
+template <class Out, class Pieces, bool kSpace, bool kQuote>
+class QtLine : public QtLineOf<Pieces> {
+    using Base = QtLineOf<Pieces>;
+
+  public:
+    SP_DETAIL_HOT QtLine(const QtHead& head, Pieces&& pieces) : Base(head, std::move(pieces)) {}
     // One branch of `?:` becomes the type of the other.
     template <class Other>
         requires(std::same_as<Pieces, Nothing> && (Other::kRank > Out::kRank))
     QtLine(QtLine<Other, Pieces, kSpace, kQuote>&& other)
-        : head_(std::exchange(other.head_, {})), held_(std::exchange(other.held_, nullptr)), pieces_{} {}
-    QtLine(const QtLine&) = delete;
-    QtLine& operator=(const QtLine&) = delete;
-    SP_DETAIL_HOT ~QtLine() noexcept(kIsTyped) {
-        if (held_ != nullptr) {
-            delete held_;
-        } else if (head_.place != nullptr) {
-            with_qt_pieces(
-                pieces_, [this](const auto&... pieces)
-                             __attribute__((always_inline)) { this->finish(pieces...); });
-        }
-    }
-
-    // --- In one statement: the type of the next line states what was written.
+        : Base(std::exchange(other.head_, {}), {}, std::exchange(other.held_, nullptr)) {}
 
     template <std::size_t Length>
     SP_DETAIL_HOT auto operator<<(const char (&text)[Length]) && {
-        return next<kSpace, kQuote>(QtLiteral<Length, kSpace>{text});
+        return next<kSpace, kQuote>(QtLiteral<kSpace>{text, Length});
     }
     // An array that may change is no literal.
     template <std::size_t Length>
@@ -228,49 +309,33 @@ class QtLine {
     auto verbosity(int level) && { return next<kSpace, kQuote>(QtVerbosity{level}); }
     auto resetFormat() && { return next<true, true>(QtReset{}); }
 
-    // --- Held in a variable: a QDebug from then on.
-
+    // Of one that is held.
+    using Base::maybeQuote;
+    using Base::maybeSpace;
+    using Base::noquote;
+    using Base::nospace;
+    using Base::quote;
+    using Base::resetFormat;
+    using Base::space;
+    using Base::verbosity;
     template <class T>
         requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
     QDebug& operator<<(T value) & {
-        Out{}(real(), value);
-        return *held_;
+        Out{}(this->real(), value);
+        return *this->held_;
     }
     template <class T>
         requires(std::is_class_v<std::remove_reference_t<T>> || std::is_union_v<std::remove_reference_t<T>>)
     QDebug& operator<<(T&& value) & {
-        Out{}(real(), value);
-        return *held_;
+        Out{}(this->real(), value);
+        return *this->held_;
     }
     template <class T>
         requires(!std::is_arithmetic_v<T> && !std::is_enum_v<T> && !std::is_class_v<T> && !std::is_union_v<T>)
     QDebug& operator<<(const T& value) & {
-        Out{}(real(), value);
-        return *held_;
+        Out{}(this->real(), value);
+        return *this->held_;
     }
-    QDebug& space() & { return real().space(); }
-    QDebug& nospace() & { return real().nospace(); }
-    QDebug& quote() & { return real().quote(); }
-    QDebug& noquote() & { return real().noquote(); }
-    QDebug& maybeSpace() & { return real().maybeSpace(); }
-    QDebug& maybeQuote(char mark = '"') & { return real().maybeQuote(mark); }
-    QDebug& verbosity(int level) & { return real().verbosity(level); }
-    QDebug& resetFormat() & { return real().resetFormat(); }
-    int verbosity() { return real().verbosity(); }
-    void setVerbosity(int level) { real().setVerbosity(level); }
-    bool autoInsertSpaces() { return real().autoInsertSpaces(); }
-    void setAutoInsertSpaces(bool on) { real().setAutoInsertSpaces(on); }
-    void swap(QDebug& other) & { real().swap(other); }
-    // (A copy of it may outlive this, a reference must not.) One that is not held is a QDebug&& where that is
-    // enough: functions that are no templates come first.
-    template <std::same_as<QDebug> Quantity>
-    operator Quantity&() {
-        return real();
-    }
-    operator QDebug&&() && { return std::move(real()); }
-#if defined(__clang__)  // GCC converts by the first, and would use this for values that are not held, too
-    operator const QDebug&() & { return real(); }
-#endif
 
   private:
     template <class, class, bool, bool>
@@ -288,54 +353,11 @@ class QtLine {
     template <bool kSpaceNext, bool kQuoteNext, class Piece>
     SP_DETAIL_HOT auto next(Piece&& piece) {
         using All = QtPieces<Pieces, Piece>;
-        const QtHead head = head_;
-        head_.place = nullptr;
-        return QtLine<Out, All, kSpaceNext, kQuoteNext>(head, All{std::move(pieces_), std::move(piece)});
+        const QtHead head = this->head_;
+        this->head_.place = nullptr;
+        return QtLine<Out, All, kSpaceNext, kQuoteNext>(head,
+                                                        All{std::move(this->pieces_), std::move(piece)});
     }
-    void replay([[maybe_unused]] QDebug& out) const {
-        with_qt_pieces(pieces_,
-                       [&]([[maybe_unused]] const auto&... pieces) { (write_qt(out, pieces), ...); });
-    }
-    QDebug& real() {
-        if (held_ == nullptr) {
-            held_ = new QDebug(head_.real());
-            replay(*held_);
-        }
-        return *held_;
-    }
-    template <class... Pushed>
-    SP_DETAIL_HOT void finish(const Pushed&... pieces) const {
-        if constexpr (kIsTyped) {
-            if (head_.records()) record_qt_typed(*head_.place, pieces...);
-            if (head_.delivers()) [[unlikely]]
-                head_.deliver(QtWritten<Pushed...>::of(pieces...).all);
-        } else {
-            QtWritten<Pushed...> written;
-#if defined(__cpp_exceptions)
-            try {
-                written.write_all(pieces...);
-                if (head_.records()) record_qt_written<kQtWayOf<Pieces>>(*head_.place, written, pieces...);
-            }
-            SP_DETAIL_CATCH_END_OF_THREAD
-            catch (...) {
-                if (head_.records()) record_qt_whole(head_.place->site, written.all);
-                if (head_.delivers()) head_.deliver(written.all);
-                // (It cannot leave while another one is under way.)
-                if (std::uncaught_exceptions() == 0) throw;
-                return;
-            }
-#else
-            written.write_all(pieces...);
-            if (head_.records()) record_qt_written<kQtWayOf<Pieces>>(*head_.place, written, pieces...);
-#endif
-            if (head_.delivers()) [[unlikely]]
-                head_.deliver(written.all);
-        }
-    }
-
-    QtHead head_;
-    QDebug* held_ = nullptr;
-    [[no_unique_address]] Pieces pieces_;
 };
 
 // Ranks by which `bad ? qWarning() : qDebug()` decides which of the two types becomes the other.

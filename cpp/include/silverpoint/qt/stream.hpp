@@ -43,10 +43,18 @@ struct QtPieces {
     Before before;
     Piece piece;
 };
-template <std::size_t Length, bool kSpace>
+// (Its length is no part of the type: statements that differ in their literals alone share their code.)
+template <bool kSpace>
 struct QtLiteral {
-    const char (&text)[Length];
+    const char* text;
+    std::size_t size;  // of the array: there need be no zero in it
+
+    std::string_view view() const { return {text, ::strnlen(text, size)}; }
 };
+template <class Piece>
+inline constexpr bool kIsQtLiteral = false;
+template <bool kSpace>
+inline constexpr bool kIsQtLiteral<QtLiteral<kSpace>> = true;
 // A T, kept as `Kept`. For types that are not in look.hpp, `Out` calls the operator << found at the place of
 // the statement; otherwise it is void.
 template <class T, bool kSpace, bool kQuote, class Kept, class Out>
@@ -153,9 +161,9 @@ SP_DETAIL_HOT decltype(auto) with_qt_pieces(const QtPieces<Before, Piece>& piece
 
 // --- What QDebug writes of a piece.
 
-template <std::size_t Length, bool kSpace>
-void write_qt(QDebug& out, const QtLiteral<Length, kSpace>& literal) {
-    out << static_cast<const char*>(literal.text);
+template <bool kSpace>
+void write_qt(QDebug& out, const QtLiteral<kSpace>& literal) {
+    out << literal.text;
 }
 // The value as it was given.
 template <class T, bool kSpace, bool kQuote, class Kept, class Out>
@@ -274,14 +282,14 @@ class QtTemplate {
     std::string_view text() const { return {text_, len_}; }
 
   private:
-    template <QtWay kWay, std::size_t Length, bool kSpace>
-    void add(const QtLiteral<Length, kSpace>& literal) {
+    template <QtWay kWay, bool kSpace>
+    void add(const QtLiteral<kSpace>& literal) {
         if constexpr (kWay == QtWay::kWritten) {
             put("{}");
         } else {
-            for (std::size_t i = 0; i + 1 < Length && literal.text[i] != 0; ++i) {
-                put({literal.text + i, 1});
-                if (literal.text[i] == '{' || literal.text[i] == '}') put({literal.text + i, 1});
+            for (const char& c : literal.view()) {
+                put({&c, 1});
+                if (c == '{' || c == '}') put({&c, 1});
             }
             if (kSpace) put(" ");
         }
@@ -329,8 +337,8 @@ template <QtWay kWay, std::size_t kNumber, class Written, class Piece>
 SP_DETAIL_HOT auto qt_argument([[maybe_unused]] const Written& written, [[maybe_unused]] const Piece& piece) {
     return std::tuple<>();
 }
-template <QtWay kWay, std::size_t kNumber, class Written, std::size_t Length, bool kSpace>
-SP_DETAIL_HOT auto qt_argument([[maybe_unused]] const Written& written, const QtLiteral<Length, kSpace>&) {
+template <QtWay kWay, std::size_t kNumber, class Written, bool kSpace>
+SP_DETAIL_HOT auto qt_argument([[maybe_unused]] const Written& written, const QtLiteral<kSpace>&) {
     if constexpr (kWay == QtWay::kWritten) {
         return std::tuple<WrittenText>(WrittenText{written.part(kNumber)});
     } else {
@@ -366,10 +374,9 @@ auto qt_argument(const Written& written, const QtManipulator<Thing>&) {
 
 template <QtWay kWay, class Written, class Use, class... Pushed>
 SP_DETAIL_HOT void with_qt_arguments(const Written& written, const Use& use, const Pushed&... pieces) {
-    [&]<std::size_t... Index>(std::index_sequence<Index...>) __attribute__((always_inline)) {
+    [&]<std::size_t... Index>(std::index_sequence<Index...>) SP_DETAIL_HOT_LAMBDA {
         std::apply(use, std::tuple_cat(qt_argument<kWay, Index>(written, pieces)...));
-    }
-    (std::index_sequence_for<Pushed...>{});
+    }(std::index_sequence_for<Pushed...>{});
 }
 
 // A tuple of those that with_qt_arguments hands out.
@@ -389,8 +396,8 @@ template <class... Pushed>
 SP_DETAIL_HOT bool are_known_qt_literals(const StreamSite& site, const Pushed&... pieces) {
     [[maybe_unused]] unsigned number = 0;
     bool same = true;
-    [[maybe_unused]] const auto look = [&]<class Piece>(const Piece& piece) __attribute__((always_inline)) {
-        if constexpr (requires { sizeof(piece.text); }) {
+    [[maybe_unused]] const auto look = [&]<class Piece>(const Piece& piece) SP_DETAIL_HOT_LAMBDA {
+        if constexpr (kIsQtLiteral<Piece>) {
             same = same && number < StreamSite::kLiteralsMax &&
                    site.literals[number].load(std::memory_order_relaxed) == piece.text;
             ++number;
@@ -428,9 +435,9 @@ SP_DETAIL_COLD bool note_qt_literals(StreamSite& site, const Pushed&... pieces) 
     [[maybe_unused]] unsigned number = 0;
     bool are = true;
     [[maybe_unused]] const auto look = [&]<class Piece>(const Piece& piece) {
-        if constexpr (requires { sizeof(piece.text); }) {
+        if constexpr (kIsQtLiteral<Piece>) {
             are = are && number < StreamSite::kLiteralsMax && is_read_only(piece.text) &&
-                  is_utf8_for_qt({piece.text, ::strnlen(piece.text, sizeof piece.text)});
+                  is_utf8_for_qt(piece.view());
             if (are) site.literals[number++].store(piece.text, std::memory_order_relaxed);
         }
     };
@@ -474,7 +481,7 @@ template <QtWay kWay, class Written, class... Pushed>
 SP_DETAIL_HOT void record_qt_pieces(Site& site, const Written& written, const Pushed&... pieces) {
     with_qt_arguments<kWay>(
         written,
-        [&]<class... Ts>(const Ts&... args) __attribute__((always_inline)) {
+        [&]<class... Ts>(const Ts&... args) SP_DETAIL_HOT_LAMBDA {
             const std::uint64_t head = site.head.load(std::memory_order_relaxed);
             if (head == 0) [[unlikely]] {
                 record_completed(marked_head(site, Kind::kStream), site, args...);
