@@ -219,11 +219,11 @@ std::vector<Record> Session::records() const {
 
 std::vector<Record> Session::drain() {
     std::vector<Record> all;
-    // By stream: those of a thread are numbered as it took them, wherever in the session they lie.
-    std::vector<Ring> in_turn = rings();
-    std::sort(in_turn.begin(), in_turn.end(),
-              [](const Ring& a, const Ring& b) { return a.stream() < b.stream(); });
-    for (const Ring& ring : in_turn) {
+    // By stream: those of a thread are numbered as it took them, wherever in the session they lie. (Each is
+    // read once: another thread may take a ring meanwhile.)
+    std::multimap<std::uint32_t, Ring> in_turn;
+    for (const Ring& ring : rings()) in_turn.emplace(ring.stream(), ring);
+    for (const auto& [stream, ring] : in_turn) {
         std::uint64_t end = 0;
         const auto found = records(ring, &end);
         if (end == 0) continue;
