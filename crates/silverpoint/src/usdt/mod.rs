@@ -27,6 +27,7 @@ pub(crate) use attached::{ATTACHED, is_attached, marked};
 pub(crate) use message::hit_message;
 use name::Names;
 use numbers::{MOST, Numbers, Signature};
+use silverpoint_shm::owner;
 
 /// What the note of a probe says.
 trait Note {
