@@ -252,7 +252,7 @@ class QtLine : public QtLineOf<Pieces> {
 
     template <std::size_t Length>
     SP_DETAIL_HOT auto operator<<(const char (&text)[Length]) && {
-        return next<kSpace, kQuote>(QtLiteral<kSpace>{text, Length});
+        return next<kSpace, kQuote>(QtLiteral<kSpace>{{text, Length}});
     }
     // An array that may change is no literal.
     template <std::size_t Length>

@@ -45,12 +45,7 @@ struct QtPieces {
 };
 // (Its length is no part of the type: statements that differ in their literals alone share their code.)
 template <bool kSpace>
-struct QtLiteral {
-    const char* text;
-    std::size_t size;  // of the array: there need be no zero in it
-
-    std::string_view view() const { return {text, ::strnlen(text, size)}; }
-};
+struct QtLiteral : Literal {};
 template <class Piece>
 inline constexpr bool kIsQtLiteral = false;
 template <bool kSpace>
