@@ -46,18 +46,24 @@ fn largest_rings(session: &ObservedSession) -> usize {
     slices.iter().filter(|slice| slice.size == LARGEST).count()
 }
 
-#[test]
-fn no_call_waits_for_the_pages_of_a_ring_that_the_collector_has_prepared() {
+/// Runs a role to its end in a child process, over files in memory. `None`, said loudly: there is no such file system.
+fn run_role(role: &str, memory: &str, more: &[(&str, &str)]) -> Option<Scratch> {
     let Some(scratch) = Scratch::in_memory("growth") else {
         silverpoint_tests::skipped!("there is no file system in memory at /dev/shm");
-        return;
+        return None;
     };
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["growth::role_of_a_growing_program", "--exact", "--ignored", "--nocapture"]);
+    command.args([role, "--exact", "--ignored", "--nocapture"]);
     command.env("SP_GROWS", scratch.path()).env("SILVERPOINT_DIR", scratch.root());
     command.env("SILVERPOINT_FILTER", "info").env("SILVERPOINT_COLLECTOR", "1");
-    command.env("SILVERPOINT_POLICY", "drop").env("SILVERPOINT_MEMORY", "32M");
+    command.env("SILVERPOINT_MEMORY", memory).envs(more.iter().copied());
     assert!(command.status().unwrap().success());
+    Some(scratch)
+}
+
+#[test]
+fn no_call_waits_for_the_pages_of_a_ring_that_the_collector_has_prepared() {
+    run_role("growth::role_of_a_growing_program", "32M", &[("SILVERPOINT_POLICY", "drop")]);
 }
 
 /// The program and its collector in one process: what one of them does is then over when the other goes on.
@@ -111,16 +117,7 @@ fn role_of_a_growing_program() {
 /// Twice a burst of five times what the largest ring holds. Between them the memory is given back.
 #[test]
 fn memory_of_a_burst_is_given_back() {
-    let Some(scratch) = Scratch::in_memory("burst") else {
-        silverpoint_tests::skipped!("there is no file system in memory at /dev/shm");
-        return;
-    };
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["growth::role_of_a_bursting_program", "--exact", "--ignored", "--nocapture"]);
-    command.env("SP_GROWS", scratch.path()).env("SILVERPOINT_DIR", scratch.root());
-    command.env("SILVERPOINT_FILTER", "info").env("SILVERPOINT_COLLECTOR", "1");
-    command.env("SILVERPOINT_MEMORY", "16M");
-    assert!(command.status().unwrap().success());
+    let Some(scratch) = run_role("growth::role_of_a_bursting_program", "16M", &[]) else { return };
     let trace = crate::told::read(&scratch.trace());
     assert!(
         trace.losses.values().all(|told| told.losses == [0; 8] && told.stalls == 0),
