@@ -5,6 +5,7 @@
 //
 // It prints "half-way PID" on standard output when half of the files are done (the demonstration kills it
 // then), and a summary at its end.
+#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -43,6 +44,7 @@ namespace demo {
 namespace {
 
 constexpr std::size_t kShards = 16;
+constexpr std::size_t kLargeFile = 256 << 10;
 
 // Counts of identifiers, in shards so that the threads seldom wait for each other.
 class Index {
@@ -68,7 +70,13 @@ class Index {
 
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
+std::string read_all(std::istream& in) {
+    SP_SPAN("read");
+    return std::string((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+}
+
 FileFacts index_text(std::string_view text, Index& index) {
+    SP_SPAN("index.words", text.size());
     FileFacts facts;
     facts.bytes = text.size();
     std::size_t at = 0;
@@ -105,7 +113,9 @@ struct Work {
     Index index;
 };
 
-void run_worker(Work& work) {
+void run_worker(Work& work, unsigned number) {
+    // The trace shows the thread by this name.
+    pthread_setname_np(pthread_self(), ("index-" + std::to_string(number)).substr(0, 15).c_str());
     for (;;) {
         const std::size_t mine = work.next.fetch_add(1);
         if (mine >= work.files.size()) return;
@@ -116,9 +126,10 @@ void run_worker(Work& work) {
             SP_WARN("cannot open {}", path);
             continue;
         }
-        const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+        const std::string text = read_all(in);
         const FileFacts facts = index_text(text, work.index);
         if (facts.bytes == 0) SP_WARN("{} is empty", path);
+        if (facts.bytes > kLargeFile) SP_WARN("{} has {} bytes", path, facts.bytes);
         SP_DEBUG << "indexed" << path << facts;
 
         const std::size_t done = work.done.fetch_add(1) + 1;
@@ -150,7 +161,7 @@ int run(const char* root, unsigned threads) {
     }
     SP_EVENT("walk.done", root, work.files.size(), threads);
     std::vector<std::thread> pool;
-    for (unsigned i = 0; i < threads; ++i) pool.emplace_back([&work] { run_worker(work); });
+    for (unsigned i = 0; i < threads; ++i) pool.emplace_back([&work, i] { run_worker(work, i); });
     for (std::thread& thread : pool) thread.join();
     SP_EVENT("index.done", work.done.load(), work.index.size());
     std::printf("index_tree: %zu files, %zu different words\n", work.done.load(), work.index.size());

@@ -24,7 +24,11 @@ enum Kind {
 }
 
 fn digest(path: &Path) -> io::Result<Digest> {
-    let content = fs::read(path)?;
+    let content = {
+        let _read = span!("read");
+        fs::read(path)?
+    };
+    let _hash = span!("hash", content.len());
     let fnv1a = content.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
     });
@@ -73,6 +77,7 @@ fn main() {
                 .spawn_scoped(scope, || {
                     while let Some(path) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
                         let text = path.to_string_lossy();
+                        let _file = span!("digest.file", text);
                         match digest(path) {
                             Ok(found) => {
                                 bytes.fetch_add(found.bytes as usize, Ordering::Relaxed);
