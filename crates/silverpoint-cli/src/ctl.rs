@@ -131,13 +131,7 @@ fn present(session: &ObservedSession) -> Result<String, ObserveError> {
 /// Writes the directives; says how many sites are on, and which directives concern no site.
 fn change(place: &Place, session: &ObservedSession, text: &str) -> Result<String, Failed> {
     let at = |error| Failed::from(place.failed(error));
-    let new = match text.strip_prefix('+') {
-        Some(more) => directive::added(&present(session).map_err(at)?, more),
-        None => text.to_owned(),
-    };
-    let on = session.write_directives(&new).map_err(at)?;
-    // A stopped program follows when it continues.
-    let _ = session.await_followers().map_err(at)?;
+    let on = place.direct(session, text)?;
     let sites_next = session.counters().map_err(at)?.sites_next;
     let known = session.site_count(sites_next);
     let mut sites: Vec<Vec<u8>> = Vec::new();

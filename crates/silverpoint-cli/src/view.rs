@@ -19,7 +19,8 @@ use crate::units;
 /// Show traces in the browser: a timeline, a table of records, statistics, SQL
 ///
 /// A server of this program shows them, at an address of this machine alone and with a token that opens one
-/// browser, once. It reads, and changes nothing. It ends with Ctrl-C.
+/// browser, once. It changes no trace. Sites of running programs can be switched in the page, as by `ctl`.
+/// It ends with Ctrl-C.
 ///
 /// Exit status 0: done. 1: something cannot be read. 2: wrong usage. 4: a file is not a trace file. 6: no such
 /// session. What is missing or damaged stands in the page.

@@ -4,14 +4,16 @@
 //! sessions, targets   which processes are meant, and where their sessions are      scratch   a directory for what is copied
 //! live                the files in which living sessions can be read
 //! reader              records by their numbers, of files and of living sessions
+//! direct              which sites of a session record
 //! batch, tree         records with everything that is known about them; arguments as trees of typed values
 //! ```
 //!
-//! Nothing is written into a session, and nothing is printed. For any file, memory is that of marks, blocks,
+//! Nothing but directives is written into a session, on request alone. Nothing is printed. For any file, memory is that of marks, blocks,
 //! and of the requested batch.
 #![forbid(unsafe_code)]
 
 mod batch;
+mod direct;
 mod error;
 mod live;
 mod reader;

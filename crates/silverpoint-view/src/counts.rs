@@ -14,6 +14,8 @@ const HISTOGRAMS_MAX: usize = 1000;
 pub struct SiteCount {
     /// How many.
     pub records: u64,
+    /// Their bytes as they lay in rings.
+    pub bytes: u64,
     /// Durations of its spans.
     pub spans: Option<Box<Histogram>>,
 }
@@ -54,7 +56,11 @@ impl Counts {
         self.buckets.add(at, level);
         self.samples.add(number, at);
         match event.what {
-            What::Record { site_number, .. } => self.site(site_number).records += 1,
+            What::Record { site_number, .. } => {
+                let bytes = event.raw.len() as u64;
+                let site = self.site(site_number);
+                (site.records, site.bytes) = (site.records + 1, site.bytes + bytes);
+            }
             What::SpanEnd { site_number: Some(number), duration_ns: Some(duration), .. } => {
                 let has_room = self.histograms < HISTOGRAMS_MAX;
                 let site = self.site(number);

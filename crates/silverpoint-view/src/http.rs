@@ -19,6 +19,7 @@ use crate::guard::Guard;
 use crate::page;
 use crate::params::{Params, Wrong};
 use crate::sql::{QUERY_MAX, Sql};
+use crate::switches::Switches;
 use crate::worker::{Handler, Worker};
 
 /// What scripts and styles of the page may do.
@@ -35,6 +36,8 @@ pub struct Server {
     pub worker: Worker,
     /// Where queries are.
     pub sql: Sql,
+    /// Sites that can be switched, if any.
+    pub switches: Option<Arc<Switches>>,
     /// When the server began.
     pub begun: Instant,
     /// Milliseconds after that, of the last request.
@@ -90,7 +93,7 @@ async fn respond(server: &Server, request: Request<Incoming>) -> Response<Whole>
     let found = match (request.method(), answers::of(&path)) {
         (&Method::GET, Some(handler)) => ask(server, handler, &query).await,
         (_, Some(_)) => Err(method()),
-        (_, None) => sql(server, &path, &query, request).await,
+        (_, None) => others(server, &path, &query, request).await,
     };
     match found {
         Ok(body) => whole(StatusCode::OK, "application/json", body.into()),
@@ -143,15 +146,20 @@ async fn ask(server: &Server, handler: Handler, query: &str) -> Result<Vec<u8>, 
     receiver.await.unwrap_or_else(|_| Err(Wrong::failed("the thread that reads has ended")))
 }
 
-/// Routes of queries.
-async fn sql(server: &Server, path: &str, query: &str, request: Request<Incoming>) -> Result<Vec<u8>, Wrong> {
+/// Routes that do not concern records.
+async fn others(
+    server: &Server,
+    path: &str,
+    query: &str,
+    request: Request<Incoming>,
+) -> Result<Vec<u8>, Wrong> {
     let mut params = Params::parse(query)?;
     let is_post = request.method() == Method::POST;
     if is_post && !request.headers().contains_key(header::ORIGIN) {
         let text = "a POST must come from the page: it has no Origin".to_owned();
         return Err(Wrong { status: 403, code: "refused", text });
     }
-    let is_known = matches!(path, "/api/sql" | "/api/sql/cancel" | "/api/sql/tables");
+    let is_known = matches!(path, "/api/sql" | "/api/sql/cancel" | "/api/sql/tables" | "/api/switches");
     let value: Value = match (path, request.method()) {
         ("/api/sql", &Method::GET) => {
             let (job, from) =
@@ -171,6 +179,18 @@ async fn sql(server: &Server, path: &str, query: &str, request: Request<Incoming
             params.end()?;
             server.sql.tables()?
         }
+        ("/api/switches", &Method::GET) => {
+            let file = params.text("file")?;
+            let line = params.number("line", 0..=u32::MAX, 0)?;
+            params.end()?;
+            switches(server, move |switches| switches.list(file.as_deref().map(|file| (file, line)))).await?
+        }
+        ("/api/switches", &Method::POST) => {
+            let pid = params.optional("pid", 0..=u32::MAX)?;
+            params.end()?;
+            let text = collect(request.into_body()).await?;
+            switches(server, move |switches| switches.direct(pid, &text)).await?
+        }
         _ if is_known => return Err(method()),
         _ => {
             return Err(Wrong { status: 404, code: "not_found", text: "there is nothing here".to_owned() });
@@ -179,18 +199,30 @@ async fn sql(server: &Server, path: &str, query: &str, request: Request<Incoming
     Ok(value.to_string().into_bytes())
 }
 
-/// A query.
+/// Looks into sessions on a thread of its own: a busy session is waited for.
+async fn switches(
+    server: &Server,
+    look: impl FnOnce(&Switches) -> Result<Value, Wrong> + Send + 'static,
+) -> Result<Value, Wrong> {
+    let Some(switches) = server.switches.clone() else {
+        let text = "sites are switched only of processes, by a server that listens at a loopback address";
+        return Err(Wrong { status: 403, code: "refused", text: text.to_owned() });
+    };
+    tokio::task::spawn_blocking(move || look(&switches)).await.map_err(Wrong::failed)?
+}
+
+/// A query, or directives.
 async fn collect(mut body: Incoming) -> Result<String, Wrong> {
     let mut bytes = Vec::new();
     while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
         let frame = frame.map_err(Wrong::failed)?;
         bytes.extend_from_slice(frame.data_ref().map_or(&[], |data| data.as_ref()));
         if bytes.len() > QUERY_MAX {
-            let text = format!("the query is longer than {QUERY_MAX} bytes");
+            let text = format!("the body is longer than {QUERY_MAX} bytes");
             return Err(Wrong { status: 413, code: "too_large", text });
         }
     }
-    String::from_utf8(bytes).map_err(|_| Wrong::usage("the query is no text in UTF-8"))
+    String::from_utf8(bytes).map_err(|_| Wrong::usage("the body is no text in UTF-8"))
 }
 
 fn text(status: StatusCode, message: &'static str) -> Response<Whole> {

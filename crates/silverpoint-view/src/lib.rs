@@ -4,8 +4,10 @@
 //! browser ── server ── http ── guard        who may ask: host, origin, token, cookie
 //!                       ├ page              files that are part of the program
 //!                       ├ answers ── worker a thread: reads on, and answers from the records of a filter
-//!                       │             └ view ── timeline (lanes), counts (moments)    in bounded memory
-//!                       └ sql               a thread for queries
+//!                       │             ├ view ── timeline (lanes), counts (moments)    in bounded memory
+//!                       │             └ scan ── flame, counts    of a range, read once more
+//!                       ├ sql               a thread for queries
+//!                       └ switches          sites of living processes: all that is ever written
 //! ```
 //!
 //! Everything of a request and of a trace is hostile: bounded, and never interpreted as HTML.
@@ -17,6 +19,7 @@ mod answers;
 #[path = "../../silverpoint-trace/examples/make_trace/builder.rs"]
 mod builder;
 mod counts;
+mod flame;
 mod guard;
 mod http;
 mod io;
@@ -24,9 +27,11 @@ mod lanes;
 mod moments;
 mod page;
 mod params;
+mod scan;
 mod server;
 mod source;
 mod sql;
+mod switches;
 #[cfg(test)]
 mod tests;
 mod timeline;

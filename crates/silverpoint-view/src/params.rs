@@ -31,6 +31,11 @@ impl Wrong {
         Self { status: 400, code: "filter", text: text.to_string() }
     }
 
+    /// Directives that are malformed.
+    pub fn directives(text: impl Display) -> Self {
+        Self { status: 400, code: "directives", text: text.to_string() }
+    }
+
     /// What was asked for is not there any more.
     pub fn gone(text: impl Into<String>) -> Self {
         Self { status: 409, code: "gone", text: text.into() }

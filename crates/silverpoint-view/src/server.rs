@@ -14,12 +14,15 @@ use crate::guard::Guard;
 use crate::http::{self, Server};
 use crate::io::Connection;
 use crate::sql::Sql;
+use crate::switches::Switches;
 use crate::worker::{Views, Worker};
 
 /// Connections at once; a browser opens six.
 const CONNECTIONS_MAX: usize = 64;
 /// Between two looks whether to end.
 const LOOK: Duration = Duration::from_millis(100);
+/// Threads for what waits for other programs.
+const BLOCKING_MAX: usize = 2;
 /// Bytes of a request's head.
 const HEAD_MAX: usize = 32 << 10;
 
@@ -36,9 +39,21 @@ pub struct Options {
 ///
 /// # Errors
 /// The address cannot be listened at, or a thread cannot be started.
-pub fn serve(views: Views, options: Options, stop: &AtomicBool, ready: impl FnOnce(&str)) -> io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+pub fn serve(
+    mut views: Views,
+    options: Options,
+    stop: &AtomicBool,
+    ready: impl FnOnce(&str),
+) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .max_blocking_threads(BLOCKING_MAX)
+        .build()?;
     let sql = Sql::start(views.source())?;
+    // Over a network, a program that listens in could do it, too.
+    let switches = Switches::of(views.source()).filter(|_| options.listen.ip().is_loopback()).map(Arc::new);
+    views.has_switches = switches.is_some();
     let (worker, thread) = Worker::start(views)?;
     let ended = runtime.block_on(async {
         let listener = TcpListener::bind(options.listen).await?;
@@ -48,6 +63,7 @@ pub fn serve(views: Views, options: Options, stop: &AtomicBool, ready: impl FnOn
             is_token_used: AtomicBool::new(false),
             worker,
             sql,
+            switches,
             begun: Instant::now(),
             asked: AtomicU64::new(0),
         });

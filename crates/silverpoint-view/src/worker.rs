@@ -6,6 +6,7 @@ use std::time::Duration;
 use silverpoint_read::{ReadError, Reader};
 
 use crate::params::{Params, Wrong};
+use crate::scan::{Question, Scan};
 use crate::source::Source;
 use crate::view::View;
 
@@ -16,6 +17,9 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Filters whose records are kept.
 const VIEWS_MAX: usize = 3;
 
+/// Questions about ranges whose results are kept.
+const SCANS_MAX: usize = 4;
+
 /// Makes an answer.
 pub type Handler = fn(&mut Views, Params) -> Result<Vec<u8>, Wrong>;
 /// What the thread is given.
@@ -25,11 +29,14 @@ pub type Job = Box<dyn FnOnce(&mut Views) + Send>;
 pub struct Views {
     source: Source,
     views: Vec<View>,
+    scans: Vec<Scan>,
     /// Of living sessions: a second reader from the beginning, so that a filter concerns all records since then.
     spare: Option<Reader>,
     clock: u64,
     /// Where to go on reading.
     next: usize,
+    /// The page may switch sites.
+    pub has_switches: bool,
 }
 
 impl Views {
@@ -44,7 +51,15 @@ impl Views {
             Source::Files { .. } => None,
         };
         let view = View::new(reader, "").map_err(|wrong| ReadError::Failed(wrong.text))?;
-        Ok(Self { source, views: vec![view], spare, clock: 0, next: 0 })
+        Ok(Self {
+            source,
+            views: vec![view],
+            scans: Vec::new(),
+            spare,
+            clock: 0,
+            next: 0,
+            has_switches: false,
+        })
     }
 
     /// What is shown.
@@ -94,13 +109,56 @@ impl Views {
         Ok(self.views.len() - 1)
     }
 
+    /// What has been made of a range so far; begins with it if need be.
+    ///
+    /// # Errors
+    /// As of [`Views::get`].
+    pub fn scan(&mut self, question: &Question) -> Result<(&Scan, &View), Wrong> {
+        self.get(&question.filter)?;
+        let at = match self.scans.iter().position(|scan| scan.question == *question) {
+            Some(at) => at,
+            None => {
+                if self.scans.len() >= SCANS_MAX {
+                    let oldest = self.scans.iter().enumerate().min_by_key(|(_, scan)| scan.asked());
+                    oldest.map(|(at, _)| at).map(|at| self.scans.swap_remove(at));
+                }
+                self.scans.push(Scan::new(question.clone()));
+                self.scans.len() - 1
+            }
+        };
+        self.scans[at].ask();
+        if self.scans[at].is_wanted() {
+            // Small ranges are answered at once.
+            self.work_scan(at);
+        }
+        let view = self.views.iter().find(|view| view.filter == question.filter);
+        let view = view.ok_or_else(|| Wrong::failed("the filter is not known any more"))?;
+        Ok((&self.scans[at], view))
+    }
+
+    fn work_scan(&mut self, at: usize) -> bool {
+        let Self { scans, views, .. } = self;
+        let scan = &mut scans[at];
+        let view = views.iter_mut().find(|view| view.filter == scan.question.filter);
+        view.is_some_and(|view| scan.work(view, SLICE))
+    }
+
     /// Reads on; whether there is more at once.
     fn work(&mut self) -> bool {
-        let count = self.views.len();
+        // When a filter comes back, its records are numbered again.
+        self.scans.retain(|scan| self.views.iter().any(|view| view.filter == scan.question.filter));
+        let (views, count) = (self.views.len(), self.views.len() + self.scans.len());
         for step in 0..count {
             let at = (self.next + step) % count;
-            if self.views[at].has_more() {
-                self.views[at].work(SLICE);
+            let has_more = match at.checked_sub(views) {
+                None if self.views[at].has_more() => {
+                    self.views[at].work(SLICE);
+                    true
+                }
+                None => false,
+                Some(scan) => self.scans[scan].is_wanted() && self.work_scan(scan),
+            };
+            if has_more {
                 self.next = at + 1;
                 return true;
             }

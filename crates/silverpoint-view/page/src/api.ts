@@ -173,10 +173,40 @@ export interface Statistics {
     histogram: { from: string; count: number }[];
   })[];
   counters: { track: number; name: string; process: string; pid: number; records: number; min: number | null; max: number | null; last: number | null }[];
-  sites: (Place & { level: number; records: number })[];
+  sites: (Place & { level: number; records: number; bytes: number })[];
   threads: { track: number; name: string; process: string; pid: number; tid: number; records: number; lost: string }[];
   more: Record<string, number>;
   progress: Progress;
+}
+
+/** A tree of spans: a node for each index, each behind its parent. */
+export interface Flame {
+  parent: number[];
+  /** -1: the root, or a process. */
+  site: number[];
+  process: number[];
+  count: number[];
+  time: number[];
+  processes: Record<string, string>;
+  left_out: number;
+  progress: Progress;
+}
+
+export interface SwitchSite {
+  /** Index of its process in the answer. */
+  process: number;
+  category: string;
+  file: string;
+  line: number;
+  name: string;
+  level: number;
+  on: boolean;
+}
+
+export interface Switches {
+  processes: { pid: number; name: string; directives: string; problem: string | null }[];
+  sites: SwitchSite[];
+  more: number;
 }
 
 export interface SqlAnswer {

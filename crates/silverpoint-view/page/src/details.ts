@@ -7,6 +7,7 @@ import { copy } from "./note.ts";
 import { asJson, asText } from "./records/records.ts";
 import { withColumn } from "./records/columns.ts";
 import type { Store } from "./state.ts";
+import { switchOf } from "./switches.ts";
 import { LEVELS } from "./theme.ts";
 import { count, duration } from "./time.ts";
 import { family, toHit, type Hit } from "./timeline/hit.ts";
@@ -160,6 +161,7 @@ export class Details {
           : button("In the timeline", "Show this record in the timeline (G)", () => this.jump.toTimeline(row), "button small"),
         button("Copy text", "Copy this record as text (C)", () => this.copyText(), "button small"),
         button("Copy JSON", "Copy this record as JSON", () => this.copyJson(), "button small"),
+        this.trace.summary?.can.includes("switches") && switchOf(row),
       ),
       facts([
         ["time", `${clock.full(at)}`],

@@ -5,14 +5,23 @@ import type { Zone } from "./time.ts";
 export type Tab = "timeline" | "records" | "statistics" | "sql";
 export const TABS: readonly Tab[] = ["timeline", "records", "statistics", "sql"];
 
+/** Parts of the statistics. */
+export const PARTS = ["figures", "flame", "compare", "switches"] as const;
+export type Part = (typeof PARTS)[number];
+
 /** From and to, in nanoseconds since the beginning of the trace. */
 export type Range = [number, number];
 
 export interface State {
   tab: Tab;
+  /** What the statistics show. */
+  part: Part;
+  /** What is compared, both as `FROM~TO` or `file:N`; empty: everything. */
+  a: string;
+  b: string;
   /** What the timeline shows; undefined: everything, also what is still to come. */
   view: Range | undefined;
-  /** What is selected of it: the table and the statistics show that alone. */
+  /** What is selected of it. */
   range: Range | undefined;
   /** The conditions of the filter box. */
   filter: string;
@@ -39,6 +48,9 @@ export class Store {
   constructor() {
     this.state = {
       tab: "timeline",
+      part: "figures",
+      a: "",
+      b: "",
       view: undefined,
       range: undefined,
       filter: "",
@@ -100,6 +112,9 @@ export class Store {
     const { state } = this;
     const parts = new URLSearchParams();
     const range = ([from, to]: Range) => `${Math.round(from)}~${Math.round(to)}`;
+    if (state.part !== "figures" && state.tab === "statistics") parts.set("part", state.part);
+    if (state.a) parts.set("a", state.a);
+    if (state.b) parts.set("b", state.b);
     if (state.view) parts.set("view", range(state.view));
     if (state.range) parts.set("range", range(state.range));
     if (state.filter) parts.set("filter", state.filter);
@@ -119,10 +134,13 @@ function fromHash(hash: string): Change {
   const [tab, rest = ""] = hash.slice(1).split("?", 2);
   if (TABS.includes(tab as Tab)) change.tab = tab as Tab;
   const parts = new URLSearchParams(rest);
-  const range = (name: string): Range | undefined => {
-    const found = /^(-?\d{1,18})~(-?\d{1,18})$/.exec(parts.get(name) ?? "");
-    return found && Number(found[1]) < Number(found[2]) ? [Number(found[1]), Number(found[2])] : undefined;
-  };
+  const part = parts.get("part") as Part;
+  if (PARTS.includes(part)) change.part = part;
+  for (const side of ["a", "b"] as const) {
+    const text = parts.get(side) ?? "";
+    if (rangeOf(text) || /^file:\d{1,6}$/.test(text)) change[side] = text;
+  }
+  const range = (name: string) => rangeOf(parts.get(name) ?? "");
   const view = range("view");
   if (view) change.view = view;
   const selected = range("range");
@@ -136,4 +154,10 @@ function fromHash(hash: string): Change {
   if (parts.has("column")) change.columns = parts.getAll("column").slice(0, 100);
   if (parts.has("fold")) change.folded = new Set(parts.getAll("fold").slice(0, 1000));
   return change;
+}
+
+/** A range as the address has it: `FROM~TO`. */
+export function rangeOf(text: string): Range | undefined {
+  const found = /^(-?\d{1,18})~(-?\d{1,18})$/.exec(text);
+  return found && Number(found[1]) < Number(found[2]) ? [Number(found[1]), Number(found[2])] : undefined;
 }

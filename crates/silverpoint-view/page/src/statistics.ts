@@ -1,14 +1,23 @@
 // The tab of the statistics: what happened most, how long spans took, and what was lost.
 
 import { get, isAborted, type Statistics as Answer } from "./api.ts";
-import { el, fill, sharpen, type Child } from "./dom.ts";
+import { button, el, fill, sharpen, type Child } from "./dom.ts";
+import { Compare } from "./compare.ts";
 import { toggle } from "./filter/line.ts";
+import { Flame } from "./flame.ts";
 import { grid } from "./grid.ts";
-import type { Store } from "./state.ts";
+import { PARTS, type Part, type Store } from "./state.ts";
+import { Switches } from "./switches.ts";
 import { colours, LEVELS, onTheme } from "./theme.ts";
-import { count, duration, shortCount } from "./time.ts";
+import { bytes, count, duration, shortCount } from "./time.ts";
 import type { Trace } from "./trace.ts";
 
+const TITLES: Record<Part, [string, string]> = {
+  figures: ["Figures", "Places, latencies of spans, threads, counters"],
+  flame: ["Flame graph", "Spans within one another, by time or by count, of the selected range"],
+  compare: ["Compare", "Two ranges or two files side by side"],
+  switches: ["Switches", "Sites of the running programs, on and off"],
+};
 const ROWS = 500;
 const PAUSE_MS = 1500;
 
@@ -19,7 +28,10 @@ interface Placed {
 
 export class Statistics {
   readonly element: HTMLElement;
-  private readonly content = el("div", { class: "scrolls figures" });
+  private readonly content = el("div");
+  private readonly parts: Record<Part, HTMLElement>;
+  private readonly others: Record<Exclude<Part, "figures">, { element: HTMLElement; refresh(): void }>;
+  private readonly scrolls: HTMLElement;
   private askedFor = -1;
   private askedAt = 0;
   private timer = 0;
@@ -30,14 +42,50 @@ export class Statistics {
     private trace: Trace,
     private store: Store,
   ) {
-    this.element = el("div", { class: "panel", id: "panel-statistics", role: "tabpanel", "aria-labelledby": "tab-statistics" }, this.content);
-    trace.onChange(() => this.refresh());
-    store.onChange((_, changed) => changed.has("tab") && this.refresh());
+    this.others = { flame: new Flame(trace, store), compare: new Compare(trace, store), switches: new Switches(trace, store) };
+    const { flame, compare, switches } = this.others;
+    this.parts = { figures: this.content, flame: flame.element, compare: compare.element, switches: switches.element };
+    this.scrolls = el("div", { class: "scrolls figures" }, Object.values(this.parts));
+    const choices = PARTS.map((part) => button(TITLES[part][0], TITLES[part][1], () => store.set({ part })));
+    this.element = el(
+      "div",
+      { class: "panel", id: "panel-statistics", role: "tabpanel", "aria-labelledby": "tab-statistics" },
+      el("div", { class: "bar", role: "group", "aria-label": "Parts of the statistics" }, choices),
+      this.scrolls,
+    );
+    const choose = () => {
+      PARTS.forEach((part, at) => {
+        const is = part === store.state.part;
+        this.parts[part].hidden = !is;
+        choices[at]!.setAttribute("aria-pressed", String(is));
+        if (part === "switches") choices[at]!.hidden = !trace.summary?.can.includes(part);
+      });
+    };
+    choose();
+    let could = false;
+    trace.onChange(() => {
+      choose();
+      this.refresh();
+      const can = trace.summary?.can.includes("switches") ?? false;
+      if (can && !could) switches.refresh();
+      could = can;
+      flame.refresh();
+      compare.refresh();
+    });
+    store.onChange((_, changed) => {
+      if (!(["tab", "part", "range", "a", "b"] as const).some((name) => changed.has(name))) return;
+      choose();
+      this.refresh();
+      flame.refresh();
+      compare.refresh();
+      if (changed.has("tab") || changed.has("part")) switches.refresh();
+    });
     onTheme(() => this.drawSparks());
   }
 
   private refresh(): void {
-    if (this.store.state.tab !== "statistics" || !this.trace.isKnown || this.askedFor === this.trace.version) return;
+    const { tab, part } = this.store.state;
+    if (tab !== "statistics" || part !== "figures" || !this.trace.isKnown || this.askedFor === this.trace.version) return;
     clearTimeout(this.timer);
     const wait = this.askedAt + PAUSE_MS - performance.now();
     if (wait > 0 && this.trace.progress?.state !== "finished") this.timer = window.setTimeout(() => this.refresh(), wait);
@@ -58,7 +106,7 @@ export class Statistics {
   }
 
   private show(answer: Answer): void {
-    const scroll = this.content.scrollTop;
+    const scroll = this.scrolls.scrollTop;
     this.sparks = [];
     const losses = answer.losses.filter(({ records }) => records !== "0");
     const seconds = answer.begin && answer.end ? Number(BigInt(answer.end) - BigInt(answer.begin)) / 1e9 : 0;
@@ -108,6 +156,7 @@ export class Statistics {
           { title: "Place", show: place, key: (row) => `${row.file}:${row.line}` },
           { title: "Records", isNumber: true, show: (row) => count(row.records), key: (row) => row.records },
           { title: "Rate", isNumber: true, show: (row) => rate(row.records), key: (row) => row.records },
+          { title: "Bytes", isNumber: true, show: (row) => bytes(row.bytes), key: (row) => row.bytes },
           { title: "", show: (row) => share(row.records / most) },
         ], answer.sites, filterTo),
       ),
@@ -138,7 +187,7 @@ export class Statistics {
           : null,
       ),
     );
-    this.content.scrollTop = scroll;
+    this.scrolls.scrollTop = scroll;
   }
 
   /** The distribution of durations: a bar for each power of two, as high as the logarithm of its number. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { example, finish, folder, run, serve, silverpoint } from "./harness.mjs";
 import * as figures from "./figures.mjs";
 import * as hostile from "./hostile.mjs";
+import * as live from "./live.mjs";
 import * as records from "./records.mjs";
 import * as timeline from "./timeline.mjs";
 import { units } from "./units.mjs";
@@ -29,7 +30,7 @@ const check = async (name, test) => {
 
 try {
   for (const [name, test] of select(units)) await check(name, test);
-  const inBrowser = select({ ...timeline.tests, ...records.tests, ...figures.tests, ...hostile.tests });
+  const inBrowser = select({ ...timeline.tests, ...records.tests, ...figures.tests, ...hostile.tests, ...live.tests });
   if (inBrowser.length) {
     run(silverpoint, "run", "-q", "-o", file, "--filter", "trace", "--", example("shop"), "60");
     const shop = await serve(file);

@@ -21,6 +21,56 @@ export const tests = {
     return page;
   },
 
+  "a flame graph of all and of a range, by time and by count": async ({ shop }) => {
+    const page = await open(shop, "#statistics?part=flame");
+    const canvas = page.locator("canvas.flame[data-drawn=finished]");
+    await canvas.waitFor();
+    const boxes = async () => Number(await canvas.getAttribute("data-boxes"));
+    const all = await boxes();
+    assert.ok(all >= 3, "all, the process, and its spans");
+    assert.ok((await coloursOf(page, "canvas.flame")) >= 3);
+    const about = () => page.locator("#panel-statistics").getByRole("status").textContent();
+    assert.match(await about(), /^whole trace/);
+    await page.getByRole("button", { name: "Widths are numbers" }).click();
+    await until("records that have no duration, too", async () => /by count/.test(await canvas.getAttribute("aria-label")) && (await boxes()) > all);
+    // The second row has the process: a click on it makes it the whole width, and the tip names it.
+    const box = await canvas.boundingBox();
+    await page.mouse.move(box.x + 5, box.y + 27);
+    await page.getByText(/^shop \d+.* % of all$/).waitFor();
+    await page.mouse.click(box.x + 5, box.y + 27);
+    await until("the process alone", async () => /of shop/.test(await canvas.getAttribute("aria-label")));
+    const strip = await page.locator(".overview canvas").boundingBox();
+    await page.mouse.move(strip.x + strip.width * 0.3, strip.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(strip.x + strip.width * 0.8, strip.y + 20, { steps: 4 });
+    await page.mouse.up();
+    await until("the range", async () => /^selected range/.test(await about()));
+    await canvas.waitFor();
+    return page;
+  },
+
+  "two ranges are compared": async ({ shop }) => {
+    const page = await open(shop, "#statistics?part=compare");
+    const spans = page.getByRole("table", { name: "Spans compared" });
+    await spans.locator("tbody tr").first().waitFor();
+    const same = await spans.locator("tbody tr").first().locator("td").allTextContents();
+    assert.equal(same[2], same[3], "everything on both sides");
+    assert.equal(same[6], "0.0 %");
+    const strip = await page.locator(".overview canvas").boundingBox();
+    await page.mouse.move(strip.x + 2, strip.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(strip.x + strip.width * 0.5, strip.y + 20, { steps: 4 });
+    await page.mouse.up();
+    await page.getByRole("button", { name: "Side B is the selected range" }).click();
+    const records = async () => spans.page().getByRole("table", { name: "Places compared" }).locator("tbody tr").evaluateAll((rows) => rows.map((row) => [row.children[2].textContent, row.children[3].textContent].map((text) => Number(text.replaceAll(",", "")))));
+    await until("fewer records in the range", async () => {
+      const list = await records();
+      return list.length > 0 && list.every(([a, b]) => b <= a) && list.some(([a, b]) => b < a);
+    });
+    await until("the address has it", () => /[?&]b=\d+%7E\d+/.test(page.url()));
+    return page;
+  },
+
   "SQL answers, refuses, and is cancelled": async ({ shop }) => {
     const page = await open(shop, "#sql");
     const query = async (text) => {

@@ -61,4 +61,24 @@ export const units = {
       assert.ok(times.length > 2 && times.every((time) => Math.abs(time / step - Math.round(time / step)) < 1e-6));
     }
   },
+
+  "a flame graph is as wide as what is within it": async () => {
+    const { widths } = await load("flame.ts");
+    // root, process, a span of 10 with two within it, of which one has more time than is known around it.
+    const answer = { parent: [0, 0, 1, 2, 2], count: [0, 0, 1, 2, 3], time: [0, 0, 10, 4, 9] };
+    const byTime = widths(answer, true);
+    assert.deepEqual(byTime.width, [13, 13, 13, 4, 9]);
+    assert.deepEqual(byTime.children[2], [4, 3]);
+    assert.deepEqual(widths(answer, false).width, [6, 6, 6, 2, 3]);
+  },
+
+  "places of two builds are paired by name, and lines tell equal names apart": async () => {
+    const { change, paired } = await load("compare.ts");
+    const item = (name, line, file = "src/a.cpp") => ({ name, line, file, category: "c" });
+    const lines = (a, b) => paired(a, b).map(({ a, b }) => `${a?.line ?? "-"} ${b?.line ?? "-"}`);
+    assert.deepEqual(lines([item("x", 1), item("x", 5), item("y", 7)], [item("x", 5), item("x", 2, "/other/src/a.cpp"), item("z", 9)]), ["1 2", "5 5", "7 -", "- 9"]);
+    assert.equal(change(10, 15), 0.5);
+    assert.equal(change(0, 1), Infinity);
+    assert.equal(change(0, 0), 0);
+  },
 };

@@ -4,10 +4,13 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 use silverpoint_trace::{Site, loss_causes};
+use silverpoint_wire::layout::CAUSES;
 use silverpoint_wire::level::Level;
 
 use super::shared::{TEXT_MAX, body, cut, quoted};
+use crate::counts::Counts;
 use crate::params::{Params, Wrong};
+use crate::scan::{Kind, Made, Question};
 use crate::timeline::{Track, TrackKind};
 use crate::view::View;
 use crate::worker::Views;
@@ -82,10 +85,44 @@ fn largest<T>(
 pub(super) fn stats(views: &mut Views, mut params: Params) -> Result<Vec<u8>, Wrong> {
     let filter = params.filter()?;
     let count = params.number("count", 1..=1000, 100)?;
+    let from = params.optional("from", i64::MIN..=i64::MAX)?;
+    let to = params.optional("to", i64::MIN..=i64::MAX)?;
+    let file = params.optional("file", 0..=usize::MAX)?;
     params.end()?;
-    let view = views.get(&filter)?;
-    let (counts, lost) = (&view.counts, view.losses());
-    let sites = || view.reader.trace().sites.iter().zip(&counts.sites).enumerate();
+    if from.is_none() && to.is_none() && file.is_none() {
+        return of_all(views.get(&filter)?, count);
+    }
+    let range = (from.unwrap_or(i64::MIN), to.unwrap_or(i64::MAX));
+    if range.0 >= range.1 {
+        return Err(Wrong::usage("from must be before to"));
+    }
+    let question = Question { filter: filter.trim().to_owned(), range, file, kind: Kind::Counts };
+    let (scan, view) = views.scan(&question)?;
+    let Made::Counts(counts) = &scan.made else { return Err(Wrong::failed("nothing was counted")) };
+    let mut answer = numbers(&view.reader.trace().sites, counts, &counts.losses, count);
+    answer["progress"] = scan.progress();
+    body(&answer)
+}
+
+/// Everything that is known of a filter's records.
+fn of_all(view: &View, count: usize) -> Result<Vec<u8>, Wrong> {
+    let (counters, more_counters) = tracks(view, TrackKind::Counter, count, |value, track| {
+        let (min, max, last) = track.values.unwrap_or_default();
+        (value["min"], value["max"], value["last"]) = (json!(min), json!(max), json!(last));
+    });
+    let (threads, more_threads) = tracks(view, TrackKind::Thread, count, |value, track| {
+        (value["tid"], value["lost"]) = (json!(track.tid), json!(track.lost.to_string()));
+    });
+    let mut answer = numbers(&view.reader.trace().sites, &view.counts, &view.losses(), count);
+    (answer["counters"], answer["threads"]) = (counters, threads);
+    (answer["more"]["counters"], answer["more"]["threads"]) = (json!(more_counters), json!(more_threads));
+    answer["progress"] = view.progress();
+    body(&answer)
+}
+
+/// What counts say, of all records or of those of a range.
+fn numbers(sites: &[Site], counts: &Counts, lost: &[u64; CAUSES], count: usize) -> Value {
+    let sites = || sites.iter().zip(&counts.sites).enumerate();
     let (begin, end) = counts.range.unzip();
     let duration = counts.range.map_or(0, |(begin, end)| end.saturating_sub(begin));
     let spans =
@@ -123,18 +160,12 @@ pub(super) fn stats(views: &mut Views, mut params: Params) -> Result<Vec<u8>, Wr
             let mut value = short_site(number, site);
             value["level"] = json!(site.level() as u8);
             value["records"] = json!(counted.records);
+            value["bytes"] = json!(counted.bytes);
             value
         },
     );
-    let (counters, more_counters) = tracks(view, TrackKind::Counter, count, |value, track| {
-        let (min, max, last) = track.values.unwrap_or_default();
-        (value["min"], value["max"], value["last"]) = (json!(min), json!(max), json!(last));
-    });
-    let (threads, more_threads) = tracks(view, TrackKind::Thread, count, |value, track| {
-        (value["tid"], value["lost"]) = (json!(track.tid), json!(track.lost.to_string()));
-    });
-    let losses = loss_causes(&lost).map(|(cause, n)| json!({"cause": cause, "records": n.to_string()}));
-    body(&json!({
+    let losses = loss_causes(lost).map(|(cause, n)| json!({"cause": cause, "records": n.to_string()}));
+    json!({
         "records": counts.records.to_string(),
         "begin": begin.map(|ns| ns.to_string()),
         "end": end.map(|ns| ns.to_string()),
@@ -143,12 +174,9 @@ pub(super) fn stats(views: &mut Views, mut params: Params) -> Result<Vec<u8>, Wr
         "losses": losses.collect::<Value>(),
         "stalls": counts.stalls.to_string(),
         "stall_ns": counts.stall_ns.to_string(),
-        "spans": spans, "counters": counters, "sites": busy, "threads": threads,
-        "more": {
-            "spans": more_spans, "counters": more_counters, "sites": more_sites, "threads": more_threads,
-        },
-        "progress": view.progress(),
-    }))
+        "spans": spans, "sites": busy, "counters": [], "threads": [],
+        "more": {"spans": more_spans, "sites": more_sites, "counters": 0, "threads": 0},
+    })
 }
 
 fn short_site(number: usize, site: &Site) -> Value {

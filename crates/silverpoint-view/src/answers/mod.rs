@@ -2,6 +2,7 @@
 
 mod complete;
 mod counts;
+mod flame;
 mod lanes;
 mod records;
 mod shared;
@@ -21,6 +22,7 @@ pub fn of(path: &str) -> Option<Handler> {
         "/api/record" => records::record,
         "/api/facets" => counts::facets,
         "/api/stats" => counts::stats,
+        "/api/flame" => flame::flame,
         "/api/complete" => complete::complete,
         _ => return None,
     })

@@ -16,7 +16,13 @@ pub(super) fn trace(views: &mut Views, mut params: Params) -> Result<Vec<u8>, Wr
     let filter = params.filter()?;
     params.end()?;
     let (title, is_live) = (views.source().title(), views.source().is_live());
-    let has_files = matches!(views.source(), Source::Files { .. });
+    let mut can = vec!["records"];
+    if matches!(views.source(), Source::Files { .. }) {
+        can.push("sql");
+    }
+    if views.has_switches {
+        can.push("switches");
+    }
     let view = views.get(&filter)?;
     let trace = view.reader.trace();
     let files = trace
@@ -30,7 +36,7 @@ pub(super) fn trace(views: &mut Views, mut params: Params) -> Result<Vec<u8>, Wr
         "title": cut(&title, LISTED).0,
         "live": is_live,
         "version": env!("CARGO_PKG_VERSION"),
-        "can": if has_files { vec!["records", "sql"] } else { vec!["records"] },
+        "can": can,
         "files": files.collect::<Vec<_>>(),
         "files_more": trace.files.len().saturating_sub(LISTED),
         "begin": begin.map(|ns| ns.to_string()),

@@ -105,10 +105,25 @@ fn what_changes_something_comes_from_the_page() {
     assert_eq!(post(&[]), 403);
     assert_eq!(post(&[("origin", "http://evil.example")]), 403);
     assert_eq!(post(&[("origin", &origin)]), 200);
-    for (method, target) in
-        [("GET", "/api/sql/cancel"), ("PUT", "/api/sql"), ("HEAD", "/api/sql"), ("DELETE", "/api/sql")]
-    {
+    for (method, target) in [
+        ("GET", "/api/sql/cancel"),
+        ("PUT", "/api/switches"),
+        ("PUT", "/api/sql"),
+        ("HEAD", "/api/sql"),
+        ("DELETE", "/api/sql"),
+    ] {
         assert_eq!(status(&server, method, target, &[]), 405, "{method} {target}");
     }
     assert_eq!(status(&server, "POST", "/api/trace", &[("origin", &origin)]), 405);
+}
+
+#[test]
+fn files_have_nothing_to_switch() {
+    let server = Server::open(&small());
+    assert_eq!(server.ask("/api/trace")["can"], serde_json::json!(["records", "sql"]));
+    for answer in [server.get("/api/switches"), server.post("/api/switches", "off")] {
+        assert_eq!((answer.status, &answer.json()["code"]), (403, &serde_json::json!("refused")));
+    }
+    assert_eq!(status(&server, "POST", "/api/switches", &[]), 403);
+    assert_eq!(server.post("/api/switches?pid=x", "off").status, 400);
 }

@@ -296,3 +296,47 @@ fn a_file_that_grows_is_read_on() {
     let trace = server.ask_finished("/api/trace");
     assert_eq!(trace["progress"]["records"], "66");
 }
+
+#[test]
+fn a_range_has_a_tree_of_spans_and_numbers_of_its_own() {
+    let server = served();
+    let begin = number(&server.ask_finished("/api/trace")["begin"]);
+    let ms = MILLISECOND as i64;
+    // From within the first pair of spans into the third outer one.
+    let (from, to) = (begin + 2 * ms, begin + 24 * ms);
+    let flame = server.ask_finished(&format!("/api/flame?from={from}&to={to}"));
+    let column = |name: &str| -> Vec<i64> {
+        flame[name].as_array().unwrap().iter().map(|value| value.as_i64().unwrap()).collect()
+    };
+    let sites = server.ask("/api/sites");
+    let name = |site: i64| match site {
+        -1 => "-",
+        site => sites["sites"][site as usize]["name"].as_str().unwrap(),
+    };
+    let (parents, counts, times) = (column("parent"), column("count"), column("time"));
+    let shown: Vec<String> = column("site")
+        .iter()
+        .enumerate()
+        .map(|(at, site)| {
+            let around = column("site")[parents[at] as usize];
+            format!("{} in {}: {} {}", name(*site), name(around), counts[at], times[at] / ms)
+        })
+        .collect();
+    let has = |line: &str| assert!(shown.contains(&line.to_owned()), "{line}: {shown:?}");
+    // 6 ms of the first, 8 of the second, 4 of the third; of the inner ones 1, 2 and 2.
+    has("outer in -: 3 18");
+    has("inner in outer: 3 5");
+    has("line {} in inner: 3 0");
+    // Begins, and ends: two sites.
+    has("fetch in -: 2 0");
+    assert_eq!(flame["processes"]["0"], "p 7");
+
+    let stats = server.ask_finished(&format!("/api/stats?from={from}&to={to}"));
+    let outer = stats["spans"].as_array().unwrap().iter().find(|span| span["name"] == "outer").unwrap();
+    assert_eq!((&outer["count"], &outer["max"]), (&json!(2), &json!((8 * ms).to_string())));
+    let line = stats["sites"].as_array().unwrap().iter().find(|site| site["name"] == "line {}").unwrap();
+    assert_eq!(line["records"], 3);
+    assert!(line["bytes"].as_u64().unwrap() >= 3 * 16, "{line}");
+    assert_eq!(server.ask_finished("/api/stats?file=1")["records"], "0");
+    assert_eq!(server.ask_finished("/api/stats?file=0")["records"], "65");
+}

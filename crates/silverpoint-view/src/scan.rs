@@ -1,0 +1,161 @@
+//! Records of a filter and a range, read once more for one question.
+//!
+//! This happens a slice of time after the other, and only while somebody asks for the result.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use silverpoint_trace::Event;
+
+use crate::counts::Counts;
+use crate::flame::Flame;
+use crate::view::View;
+
+/// A question that nobody has asked again for so long is not worked on: its page has gone.
+const INTEREST: Duration = Duration::from_secs(3);
+/// Records between two looks at the clock.
+const STEP: u64 = 64;
+
+/// What is asked for: equal questions share one passage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// The filter's line.
+    pub filter: String,
+    /// From this time on, and before that one.
+    pub range: (i64, i64),
+    /// Only what stands in this file, by its number.
+    pub file: Option<usize>,
+    /// What is made of the records.
+    pub kind: Kind,
+}
+
+/// What is made of the records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A tree of spans.
+    Flame,
+    /// Numbers.
+    Counts,
+}
+
+/// What has been made of them so far.
+pub enum Made {
+    /// A tree of spans.
+    Flame(Box<Flame>),
+    /// Numbers.
+    Counts(Box<Counts>),
+}
+
+/// See the module.
+pub struct Scan {
+    /// What was asked for.
+    pub question: Question,
+    /// What has been made so far.
+    pub made: Made,
+    /// The first record, once it is known.
+    first: Option<u64>,
+    /// The record to go on with.
+    next: u64,
+    /// The first record behind the range, once it is known.
+    behind: Option<u64>,
+    /// Nothing more will come.
+    is_finished: bool,
+    asked: Instant,
+}
+
+impl Scan {
+    /// Nothing is read yet.
+    pub fn new(question: Question) -> Self {
+        let made = match question.kind {
+            Kind::Flame => Made::Flame(Box::new(Flame::new(question.range))),
+            Kind::Counts => Made::Counts(Box::default()),
+        };
+        Self { question, made, first: None, next: 0, behind: None, is_finished: false, asked: Instant::now() }
+    }
+
+    /// Somebody has asked for it again.
+    pub fn ask(&mut self) {
+        self.asked = Instant::now();
+    }
+
+    /// When somebody asked for it last.
+    pub fn asked(&self) -> Instant {
+        self.asked
+    }
+
+    /// Whether it is to be worked on.
+    pub fn is_wanted(&self) -> bool {
+        !self.is_finished && self.asked.elapsed() < INTEREST
+    }
+
+    /// Reads on for about so long; whether there is more at once.
+    pub fn work(&mut self, view: &mut View, most: Duration) -> bool {
+        let (from, to) = self.question.range;
+        let is_known = |at: i64| !view.has_more() || view.counts.range.is_some_and(|(_, end)| end >= at);
+        let (knows_first, knows_behind) = (is_known(from), is_known(to));
+        let first = match self.first {
+            Some(first) => first,
+            None if knows_first => {
+                if let Made::Flame(flame) = &mut self.made {
+                    flame.seed(&view.timeline);
+                }
+                let first = view.number_at(from);
+                (self.first, self.next) = (Some(first), first);
+                first
+            }
+            None => return false,
+        };
+        if self.behind.is_none() && knows_behind {
+            self.behind = Some(view.number_at(to).max(first));
+        }
+        let end = self.behind.unwrap_or(view.counts.records);
+        let mut is_enough = false;
+        if self.next < end {
+            let Self { question, made, next, .. } = self;
+            // To begin costs a time that grows with the streams: it must not take the place of the reading itself.
+            let mut begin = None;
+            view.reader.visit(*next, |_, number, event| {
+                let is_inside = event.wall_ns >= from && event.wall_ns < to;
+                if is_inside && question.file.is_none_or(|file| file == event.file) {
+                    take(made, number, event);
+                }
+                *next = number + 1;
+                let begin = begin.get_or_insert_with(Instant::now);
+                is_enough = number % STEP == 0 && begin.elapsed() >= most;
+                !is_enough && *next < end
+            });
+            if !is_enough && self.next < end {
+                // The view says what is wrong with the file.
+                self.behind = Some(self.next);
+            }
+        }
+        if self.behind.is_some_and(|behind| self.next >= behind) {
+            self.is_finished = true;
+            if let Made::Flame(flame) = &mut self.made {
+                flame.finish(view.counts.range.map_or(to, |(_, end)| end));
+            }
+        }
+        is_enough
+    }
+
+    /// How far it is.
+    pub fn progress(&self) -> Value {
+        let first = self.first.unwrap_or(0);
+        let done = self.next - first;
+        let all = self.behind.map(|behind| behind.saturating_sub(first));
+        let fraction = all.map(|all| if all == 0 { 1.0 } else { done as f64 / all as f64 });
+        json!({
+            "state": if self.is_finished { "finished" } else { "reading" },
+            "records": done.to_string(),
+            "fraction": fraction,
+            "problem": null,
+        })
+    }
+}
+
+fn take(made: &mut Made, number: u64, event: &Event<'_>) {
+    match made {
+        Made::Flame(flame) => flame.add(event),
+        Made::Counts(counts) => counts.add(number, event),
+    }
+}
