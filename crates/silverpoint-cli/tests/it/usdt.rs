@@ -127,6 +127,20 @@ pub fn traced(scratch: &Scratch, script: &str) -> Option<String> {
     kernel::traced(scratch, "bpftrace -e 'BEGIN { exit(); }'", script)
 }
 
+/// What bpftrace and the program say when it reads these probes of `./shop WORDS`; `before` are words before its own.
+/// `None` if it missed the beginning of `main` too, which is no probe of ours: then it read nothing of this process.
+pub fn read(scratch: &Scratch, before: &str, probes: &str, words: &str) -> Option<String> {
+    const BEGUN: &str = "the program has begun";
+    let control = format!("uprobe:./shop:main {{ printf(\"{BEGUN}\\n\"); }}\n");
+    std::fs::write(scratch.path("read.bt"), control + probes).unwrap();
+    let out = traced(scratch, &format!("{before} bpftrace read.bt -c './shop {words}'"))?;
+    if !out.contains(BEGUN) {
+        skipped!("bpftrace did not see that the program began: {out}");
+        return None;
+    }
+    Some(out)
+}
+
 fn a_tracer_reads_the_values_of_all_arguments(scratch: &Scratch) {
     let format = |probe: &str, form: &str, arguments: &str| {
         format!("usdt:./shop:{probe} {{ printf(\"{probe} {form}\\n\", {arguments}); }}\n")
@@ -148,9 +162,8 @@ fn a_tracer_reads_the_values_of_all_arguments(scratch: &Scratch) {
         format("net_shop:load_entry", "%d", "arg0"),
         format("net_shop:load_exit", "%d", "arg0 < 60000000000"),
     ];
-    std::fs::write(scratch.path("read.bt"), script.concat()).unwrap();
-    let Some(out) = traced(scratch, "bpftrace read.bt -c './shop 5'") else { return };
-    let mut read: Vec<String> = out.lines().filter(|line| line.contains(":")).map(str::to_owned).collect();
+    let Some(out) = read(scratch, "", &script.concat(), "5") else { return };
+    let mut lines: Vec<String> = out.lines().filter(|line| line.contains(":")).map(str::to_owned).collect();
     let mut expected = Vec::new();
     for i in 0..5_i64 {
         let text = format!("text {i}");
@@ -182,9 +195,9 @@ fn a_tracer_reads_the_values_of_all_arguments(scratch: &Scratch) {
             "net_shop:load_exit 1".to_owned(),
         ]);
     }
-    read.sort();
+    lines.sort();
     expected.sort();
-    assert_eq!(read, expected);
+    assert_eq!(lines, expected, "{out}");
     assert!(out.contains("5 evaluated"), "{out}");
 }
 
@@ -214,12 +227,9 @@ fn a_tracer_of_a_library_sees_every_program_that_uses_it(scratch: &Scratch) {
 
 /// A probe and a record of one call: the same values; the record is not made twice.
 fn a_tracer_and_the_ring_get_the_same_call(scratch: &Scratch) {
-    let command = format!(
-        "{} run --quiet --filter trace -o both.silver -- \
-         bpftrace -e 'usdt:./shop:net_shop:order_at {{ @ = count(); }}' -c './shop 50'",
-        env!("CARGO_BIN_EXE_silverpoint")
-    );
-    let Some(out) = traced(scratch, &command) else { return };
+    let run = format!("{} run --quiet --filter trace -o both.silver --", env!("CARGO_BIN_EXE_silverpoint"));
+    let probe = "usdt:./shop:net_shop:order_at { @ = count(); }\n";
+    let Some(out) = read(scratch, &run, probe, "50") else { return };
     assert!(out.contains("@: 50") && out.contains("50 evaluated"), "{out}");
     let records = scratch.messages("both.silver");
     let orders: Vec<&String> = records.iter().filter(|text| text.starts_with("order ")).collect();
@@ -242,18 +252,17 @@ fn probes_in_c() {
     assert_eq!(probes(&scratch, "shop"), OF_C.iter().map(|line| line.to_string()).collect());
     without_a_tracer_no_argument_is_evaluated(&scratch);
 
-    let read = "usdt:./shop:net_shop:";
+    let shop = "usdt:./shop:net_shop:";
     let script = [
         format!(
-            "{read}of_is {{ printf(\"of_is %d '%s' %d %lx\\n\", arg0, str(arg1, arg2), arg2, arg3); }}\n"
+            "{shop}of_is {{ printf(\"of_is %d '%s' %d %lx\\n\", arg0, str(arg1, arg2), arg2, arg3); }}\n"
         ),
-        format!("{read}_9_numbers {{ printf(\"_9_numbers %lx %ld %ld\\n\", arg0, arg1, arg2); }}\n"),
-        format!("{read}fetch_begin {{ printf(\"fetch %d '%s'\\n\", arg0, str(arg1, arg2)); }}\n"),
-        format!("{read}numbers_small {{ printf(\"small %d %d %d %d\\n\", arg0, arg1, arg2, arg3); }}\n"),
-        format!("{read}load_entry {{ printf(\"load %d\\n\", arg0); }}\n"),
+        format!("{shop}_9_numbers {{ printf(\"_9_numbers %lx %ld %ld\\n\", arg0, arg1, arg2); }}\n"),
+        format!("{shop}fetch_begin {{ printf(\"fetch %d '%s'\\n\", arg0, str(arg1, arg2)); }}\n"),
+        format!("{shop}numbers_small {{ printf(\"small %d %d %d %d\\n\", arg0, arg1, arg2, arg3); }}\n"),
+        format!("{shop}load_entry {{ printf(\"load %d\\n\", arg0); }}\n"),
     ];
-    std::fs::write(scratch.path("read.bt"), script.concat()).unwrap();
-    let Some(out) = traced(&scratch, "bpftrace read.bt -c './shop 3'") else { return };
+    let Some(out) = read(&scratch, "", &script.concat(), "3") else { return };
     for i in 0..3_i64 {
         let name = if i % 2 == 0 { "even" } else { "(null)" };
         let high = if i == 0 { 0 } else { -1 };
@@ -292,11 +301,10 @@ const OF_C: [&str; 15] = [
 const MESSAGE: &str = "silverpoint:message 1 8 8 8 8 4 8 8+";
 
 /// What a tracer gets of `silverpoint:message`, a line each.
-fn messages(scratch: &Scratch, command: &str) -> Option<Vec<String>> {
+fn messages(scratch: &Scratch, words: &str) -> Option<Vec<String>> {
     let script = "usdt:./shop:silverpoint:message {\n\
         printf(\"%d %s '%s' %d %s\\n\", arg0, str(arg1, arg2), str(arg3, arg4), arg4, arg5 > 0 ? \"placed\" : \"-\");\n}\n";
-    std::fs::write(scratch.path("read.bt"), script).unwrap();
-    let out = traced(scratch, &format!("bpftrace read.bt -c '{command}'"))?;
+    let out = read(scratch, "", script, words)?;
     Some(out.lines().filter(|line| line.ends_with(" placed")).map(str::to_owned).collect())
 }
 
@@ -323,7 +331,7 @@ fn messages_of_qt_are_one_probe() {
         compile(&scratch, compiler, &silent);
         compile(&scratch, compiler, &program);
         assert_eq!(probes(&scratch, "shop"), BTreeSet::from([MESSAGE.to_owned()]));
-        let Some(read) = messages(&scratch, "./shop 2") else { return };
+        let Some(lines) = messages(&scratch, "2") else { return };
         let mut expected = Vec::new();
         for i in 0..2 {
             let texts = [
@@ -339,7 +347,7 @@ fn messages_of_qt_are_one_probe() {
                 }),
             );
         }
-        assert_eq!(read, expected);
+        assert_eq!(lines, expected);
     }
 }
 
@@ -348,7 +356,7 @@ fn messages_of_glog_are_one_probe() {
     let scratch = Scratch::new();
     compile(&scratch, "g++", &["-std=c++20", "-O2", &source("glog.cpp"), "-o", "shop", "-pthread"]);
     assert_eq!(probes(&scratch, "shop"), BTreeSet::from([MESSAGE.to_owned()]));
-    let Some(read) = messages(&scratch, "./shop 2") else { return };
+    let Some(lines) = messages(&scratch, "2") else { return };
     let mut expected = Vec::new();
     for i in 0..2 {
         for (level, text) in
@@ -357,7 +365,7 @@ fn messages_of_glog_are_one_probe() {
             expected.push(format!("{level} glog '{text}' {} placed", text.len()));
         }
     }
-    assert_eq!(read, expected);
+    assert_eq!(lines, expected);
 }
 
 /// The page of the guide: its program, and what the tools then show.

@@ -7,7 +7,7 @@ use silverpoint_tests::skipped;
 
 use crate::harness::{Scratch, end};
 use crate::kernel::is_installed;
-use crate::usdt::{probes, source, traced, without_a_tracer_no_argument_is_evaluated};
+use crate::usdt::{probes, read, source, traced, without_a_tracer_no_argument_is_evaluated};
 
 /// Compiles `usdt/shop.rs` as a crate of its own, with or without the feature; `more` are words for cargo.
 fn built(scratch: &Scratch, features: &str, more: &[&str]) -> PathBuf {
@@ -159,9 +159,8 @@ fn a_tracer_reads_the_values_of_all_arguments(scratch: &Scratch) {
         format("net_shop:load_exit", "%d", "arg0 < 60000000000"),
         format("shop:instrumented_entry", "%d", "arg0"),
     ];
-    std::fs::write(scratch.path("read.bt"), script.concat()).unwrap();
-    let Some(out) = traced(scratch, "bpftrace read.bt -c './shop 5'") else { return };
-    let mut read: Vec<String> = out.lines().filter(|line| line.contains(":")).map(str::to_owned).collect();
+    let Some(out) = read(scratch, "", &script.concat(), "5") else { return };
+    let mut lines: Vec<String> = out.lines().filter(|line| line.contains(":")).map(str::to_owned).collect();
     let mut expected = Vec::new();
     for i in 0..5_i64 {
         let text = format!("text {i}");
@@ -197,21 +196,18 @@ fn a_tracer_reads_the_values_of_all_arguments(scratch: &Scratch) {
             format!("shop:instrumented_entry {i}"),
         ]);
     }
-    read.sort();
+    lines.sort();
     expected.sort();
-    assert_eq!(read, expected);
+    assert_eq!(lines, expected, "{out}");
     // Each once, though nothing is recorded.
     assert!(out.contains("10 evaluated"), "{out}");
 }
 
 /// A probe and a record of one call: the same values; the record is not made twice, nor an argument evaluated.
 fn a_tracer_and_the_ring_get_the_same_call(scratch: &Scratch) {
-    let command = format!(
-        "{} run --quiet --filter trace -o both.silver -- \
-         bpftrace -e 'usdt:./shop:net_shop:order_at {{ @ = count(); }}' -c './shop 50'",
-        env!("CARGO_BIN_EXE_silverpoint")
-    );
-    let Some(out) = traced(scratch, &command) else { return };
+    let run = format!("{} run --quiet --filter trace -o both.silver --", env!("CARGO_BIN_EXE_silverpoint"));
+    let probe = "usdt:./shop:net_shop:order_at { @ = count(); }\n";
+    let Some(out) = read(scratch, &run, probe, "50") else { return };
     assert!(out.contains("@: 50") && out.contains("100 evaluated"), "{out}");
     let records = scratch.messages("both.silver");
     let orders: Vec<&String> = records.iter().filter(|text| text.starts_with("order ")).collect();
@@ -264,10 +260,9 @@ fn messages_of_facades_are_one_probe() {
 
     let script = "usdt:./shop:silverpoint:message {\n\
         printf(\"%d %s %d '%s' line %d\\n\", arg0, str(arg1, arg2), arg4, str(arg3, arg4), arg5 > 0);\n}\n";
-    std::fs::write(scratch.path("read.bt"), script).unwrap();
-    for way in ["", " layer"] {
-        let Some(out) = traced(&scratch, &format!("bpftrace read.bt -c './shop 3{way}'")) else { return };
-        let mut read = out.lines().filter(|line| line.ends_with(" line 1"));
+    for way in ["3", "3 layer"] {
+        let Some(out) = read(&scratch, "", script, way) else { return };
+        let mut lines = out.lines().filter(|line| line.ends_with(" line 1"));
         for i in 0..3 {
             let long = "\u{fc}".repeat(600);
             for (level, target, text) in [
@@ -277,14 +272,14 @@ fn messages_of_facades_are_one_probe() {
                 (3, "long", long[..1024].to_owned()),
             ] {
                 // bpftrace cuts texts by itself.
-                let line = read.next().unwrap_or_else(|| panic!("{out}"));
+                let line = lines.next().unwrap_or_else(|| panic!("{out}"));
                 let begin = format!("{level} {target} {} '", text.len());
                 let rest = line.strip_prefix(&*begin).unwrap_or_else(|| panic!("{line}: not {begin}"));
                 let kept = rest.strip_suffix("' line 1").unwrap().trim_end_matches('\u{fffd}');
                 assert!(text.starts_with(kept) && kept.len() >= text.len().min(60), "{line}: not {text}");
             }
         }
-        assert_eq!(read.next(), None, "{out}");
+        assert_eq!(lines.next(), None, "{out}");
         // Nothing is recorded, so each is evaluated once.
         assert!(out.contains("9 evaluated"), "{out}");
     }
