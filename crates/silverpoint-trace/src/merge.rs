@@ -8,29 +8,24 @@
 //! never runs back (monotonic time plus one constant a boot). Equal ones are ordered by stream number, which
 //! grows with time. Within a stream the order is that of the file.
 
+mod advance;
+mod arrive;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use silverpoint_wire::layout::record::{CONTEXT, HEADER_SIZE, PAD, THREAD_NAME};
-use silverpoint_wire::layout::site_entry::FIRST_ID;
-use silverpoint_wire::record::{Record, RecordHeader, Records};
+use silverpoint_wire::layout::record::{HEADER_SIZE, PAD};
+use silverpoint_wire::record::{Record, RecordHeader};
 
-use super::blocks::{BlockCursor, BlockReader, NextBlock, missing_bytes};
+use super::blocks::{BlockCursor, BlockReader, NextBlock};
 use super::cursor::{Cursor, Key, State};
-use super::event::{Event, What, interpret, thread_name};
+use super::event::{Event, What, interpret};
 pub(super) use super::place::{Left, Place};
 use super::progress::{Contexts, Name, Names, Positions, Progress};
-use super::progress::{context_of, last_context, may_hold_context};
 use super::rooms::Rooms;
 use super::selection::{Select, Selection};
 use super::verdict::{Matter, Note, Unknown, Verdict};
 use super::{Trace, worst};
-
-/// Bytes of open blocks above which streams that are not current give theirs back, to read them again later.
-const OPEN_BYTES_MAX: usize = 256 << 20;
-
-/// Of a cursor that has not come to a record yet.
-const NO_RECORD: RecordHeader = RecordHeader { size: 0, flags: 0, site: PAD, ticks: 0 };
 
 /// Most notes that are kept; a file of nothing but broken blocks must not fill the memory.
 pub(super) const NOTES_MAX: usize = 10_000;
@@ -393,244 +388,6 @@ impl<'t> Events<'t> {
 
     fn is_open(&self, index: u32) -> bool {
         matches!(self.cursors[index as usize].state, State::Record { .. })
-    }
-
-    /// Puts the cursor before its next block; whether it has one that may be wanted.
-    fn next_block(&mut self, index: u32) -> bool {
-        let cursor = &mut self.cursors[index as usize];
-        let session = &self.trace.sessions[cursor.session as usize];
-        let stream = &session.streams[cursor.stream as usize];
-        while let Some(next) = cursor.blocks.next() {
-            if next.block.header.ring_begin.saturating_add(next.skip as u64) >= cursor.limit {
-                break;
-            }
-            if next.is_broken {
-                // Which fields the records have is not known before it is stated again.
-                (cursor.context, cursor.stated) = (None, None);
-            }
-            if next.missing > 0 && self.notes.len() < NOTES_MAX {
-                self.notes.push(missing_bytes(self.trace, session, stream, &next));
-            }
-            let wanted = self.selection.as_ref().is_none_or(|selection| {
-                selection.block(session, cursor.session as usize, &next.block.header)
-            });
-            if wanted {
-                cursor.state = State::Block(next);
-                return true;
-            }
-            if may_hold_context(&next.block.header) {
-                cursor.stated = Some(next.block);
-            }
-        }
-        cursor.state = State::End;
-        false
-    }
-
-    /// Reads the block before which the cursor stands, and puts it before its first record, or the next block; whether there is any.
-    fn open(&mut self, index: u32) -> bool {
-        let cursor = &mut self.cursors[index as usize];
-        let State::Block(next) = &cursor.state else { return false };
-        let next = *next;
-        let raw = match self.rooms.reopen(next.block) {
-            Some(raw) => raw,
-            None => {
-                let mut raw = self.rooms.take();
-                self.blocks_read += 1;
-                let session = &self.trace.sessions[cursor.session as usize];
-                if let Some(note) = self.reader.read(self.trace, session, next.block, &mut raw) {
-                    self.note(note);
-                    if raw.is_empty() {
-                        self.cursors[index as usize].blocks.not_read(&next);
-                        self.rooms.give(raw);
-                        return self.next_block(index);
-                    }
-                }
-                raw
-            }
-        };
-        let cursor = &mut self.cursors[index as usize];
-        let wanted = usize::try_from(cursor.limit - next.block.header.ring_begin).unwrap_or(usize::MAX);
-        let end = raw.len().min(wanted);
-        Self::take_stated(self.trace, &mut self.reader, cursor);
-        self.open_bytes += raw.len();
-        cursor.state = State::Record { block: next, raw, at: next.skip, end, header: NO_RECORD };
-        self.settle(index)
-    }
-
-    /// Adopts the fields that a skipped block has stated.
-    fn take_stated(trace: &Trace, reader: &mut BlockReader, cursor: &mut Cursor<'_>) {
-        let Some(block) = cursor.stated.take() else { return };
-        if let Some(context) = last_context(trace, &trace.sessions[cursor.session as usize], block, reader) {
-            cursor.context = context;
-        }
-    }
-
-    /// Moves past the record that was given out.
-    #[inline]
-    fn step(&mut self, index: u32) -> bool {
-        let cursor = &mut self.cursors[index as usize];
-        if let State::Record { at, header, .. } = &mut cursor.state {
-            *at += header.size as usize;
-        }
-        self.settle(index)
-    }
-
-    /// Moves from the place of the cursor to the first record there or in the following blocks, which may
-    /// have to be read. Whether there is one.
-    #[inline]
-    fn settle(&mut self, index: u32) -> bool {
-        let cursor = &mut self.cursors[index as usize];
-        let State::Record { block, raw, at, end, header } = &mut cursor.state else { return false };
-        let mut fault = None;
-        // The first record of a stream is never skipped: it may give the thread its name.
-        let selection = self.selection.as_ref().filter(|_| cursor.begun);
-        let session_number = cursor.session as usize;
-        while at < end {
-            match Records::new(&raw[*at..*end]).next() {
-                Some(Ok(record))
-                    if selection.is_some_and(|s| s.passes_over(session_number, record.header.site)) =>
-                {
-                    *at += record.header.size as usize;
-                }
-                Some(Ok(record)) if record.header.site == PAD => *at += record.header.size as usize,
-                Some(Ok(record)) => {
-                    *header = record.header;
-                    return true;
-                }
-                Some(Err(error)) => {
-                    fault = Some(error.to_string());
-                    break;
-                }
-                None => break,
-            }
-        }
-        let (block, end) = (*block, *at);
-        self.leave(index, block, end, fault);
-        self.next_block(index)
-    }
-
-    /// Done with a block, whose records were taken up to `end`.
-    #[cold]
-    fn leave(&mut self, index: u32, block: NextBlock<'t>, end: usize, fault: Option<String>) {
-        if let Some(left) = &mut self.left {
-            let cursor = &self.cursors[index as usize];
-            let session = cursor.session as usize;
-            let thread = self.trace.sessions[session].streams[cursor.stream as usize].thread;
-            let NextBlock { block, skip, .. } = block;
-            left.push(Left { cursor: index, session, thread, block, skip, end });
-        }
-        self.close(index);
-        if let Some(why) = fault {
-            let matter = super::scan::bad_block(block.block.at, &block.block.header, why);
-            let file = self
-                .trace
-                .files
-                .get(block.block.file as usize)
-                .map_or_else(Default::default, |file| file.path.clone());
-            self.note(Note { file, matter });
-        }
-    }
-
-    fn note(&mut self, note: Note) {
-        if self.notes.len() < NOTES_MAX {
-            self.notes.push(note);
-        }
-    }
-
-    /// Returns the buffer of an open block.
-    fn close(&mut self, index: u32) {
-        let cursor = &mut self.cursors[index as usize];
-        if let State::Record { raw, .. } = std::mem::replace(&mut cursor.state, State::End) {
-            self.open_bytes -= raw.len();
-            self.rooms.give(raw);
-        }
-    }
-
-    /// When many blocks are open, the one that was left keeps its place but not its bytes.
-    fn give_back(&mut self, index: u32) {
-        if self.open_bytes <= OPEN_BYTES_MAX {
-            return;
-        }
-        if let State::Record { block, at, .. } = &self.cursors[index as usize].state {
-            let again = NextBlock { skip: *at, missing: 0, ..*block };
-            self.close(index);
-            self.cursors[index as usize].state = State::Block(again);
-        }
-    }
-
-    /// Follows what changes with the record at which the cursor stands, and decides whether it is wanted.
-    #[inline]
-    fn arrive(&mut self, index: u32) -> bool {
-        let cursor = &self.cursors[index as usize];
-        let State::Record { header: RecordHeader { site, .. }, .. } = cursor.state else { return false };
-        // Most do not affect others.
-        if site < FIRST_ID || !cursor.begun {
-            self.hear(index);
-            if self.with_statements && matches!(site, THREAD_NAME | CONTEXT) {
-                return true;
-            }
-        }
-        self.selection.is_none() || self.is_selected(index)
-    }
-
-    /// Applies a stream's first record, or a control record.
-    fn hear(&mut self, index: u32) {
-        let cursor = &mut self.cursors[index as usize];
-        let session_number = cursor.session as usize;
-        let session = &self.trace.sessions[session_number];
-        let stream = &session.streams[cursor.stream as usize];
-        let names = &mut self.names[session_number];
-        if !cursor.begun {
-            cursor.begun = true;
-            let name = stream.info.map_or_else(String::new, |info| info.thread_name());
-            // A thread that reuses the id of one that is gone does not inherit its name.
-            let fresh = stream.info.is_none_or(|info| info.lane == 0 && info.previous == 0);
-            // A record since the claim of the stream has a newer name.
-            let claimed = stream.info.map_or(0, |info| info.claimed_ticks);
-            let is_old = claimed != 0 && names[stream.thread].ticks > claimed;
-            if (fresh || !name.is_empty()) && !is_old {
-                names[stream.thread] = Name { text: name, ticks: 0 };
-            }
-            if let Some(selection) = &mut self.selection {
-                selection.thread_changed(
-                    session_number,
-                    stream.thread,
-                    session.threads[stream.thread].tid,
-                    &names[stream.thread].text,
-                );
-            }
-        }
-        let State::Record { header: RecordHeader { ticks, .. }, block, .. } = cursor.state else { return };
-        let Some(record) = cursor.state.record() else { return };
-        if record.header.site == THREAD_NAME {
-            if let Some(name) = thread_name(&record) {
-                names[stream.thread] = Name { text: name, ticks };
-                if let Some(selection) = &mut self.selection {
-                    let tid = session.threads[stream.thread].tid;
-                    selection.thread_changed(session_number, stream.thread, tid, &names[stream.thread].text);
-                }
-            }
-        }
-        if let Some(context) = context_of(&record) {
-            cursor.context = context;
-        }
-        if (CONTEXT + 1..FIRST_ID).contains(&record.header.site) {
-            self.unknown_controls = (self.unknown_controls.0 + 1, block.block.file);
-        }
-    }
-
-    /// Whether the record at which a cursor stands passes the selection.
-    fn is_selected(&mut self, index: u32) -> bool {
-        let cursor = &mut self.cursors[index as usize];
-        let State::Record { header: RecordHeader { ticks, .. }, .. } = cursor.state else { return false };
-        let session_number = cursor.session as usize;
-        let session = &self.trace.sessions[session_number];
-        let wall_ns = cursor.wall_ns(session, ticks);
-        let (Some(record), Some(selection)) = (cursor.state.record(), &mut self.selection) else {
-            return true;
-        };
-        let thread = session.streams[cursor.stream as usize].thread;
-        selection.record(self.trace, session_number, thread, wall_ns, cursor.context.as_deref(), &record)
     }
 
     fn event(&mut self, index: u32) -> Event<'_> {
