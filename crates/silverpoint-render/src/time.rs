@@ -6,6 +6,8 @@
 pub use jiff::tz::TimeZone;
 use jiff::{Timestamp, civil};
 
+use crate::units::nanoseconds;
+
 const NS_PER_S: i64 = 1_000_000_000;
 
 /// How a record's time is shown.
@@ -273,10 +275,10 @@ impl When {
         let fail = || TimeError(text.to_owned());
         let trimmed = text.trim();
         if let Some(rest) = trimmed.strip_prefix('-') {
-            return parse_duration_ns(rest).map(Self::BeforeEnd).ok_or_else(fail);
+            return nanoseconds(rest).map(Self::BeforeEnd).map_err(|_| fail());
         }
         if let Some(rest) = trimmed.strip_prefix('+') {
-            return parse_duration_ns(rest).map(Self::AfterBegin).ok_or_else(fail);
+            return nanoseconds(rest).map(Self::AfterBegin).map_err(|_| fail());
         }
         let ns = |t: Timestamp| i64::try_from(t.as_nanosecond()).map(Self::Absolute).map_err(|_| fail());
         if let Ok(timestamp) = trimmed.parse::<Timestamp>() {
@@ -304,34 +306,6 @@ impl When {
             }
         }
     }
-}
-
-/// Reads `5s`, `1.5m`, `200ms`: a number and a unit, into nanoseconds. A number alone is seconds.
-pub fn parse_duration_ns(text: &str) -> Option<i64> {
-    let at = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(at);
-    let unit_ns: i64 = match unit {
-        "ns" => 1,
-        "us" | "µs" => 1_000,
-        "ms" => 1_000_000,
-        "s" | "" => NS_PER_S,
-        "m" | "min" => 60 * NS_PER_S,
-        "h" => 3600 * NS_PER_S,
-        "d" => 86_400 * NS_PER_S,
-        _ => return None,
-    };
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    if whole.is_empty() && fraction.is_empty() || fraction.contains('.') {
-        return None;
-    }
-    let whole_ns = if whole.is_empty() { 0 } else { whole.parse::<i64>().ok()?.checked_mul(unit_ns)? };
-    let mut fraction_ns = 0i64;
-    let mut place = unit_ns;
-    for digit in fraction.bytes() {
-        place /= 10;
-        fraction_ns += i64::from(digit - b'0') * place;
-    }
-    whole_ns.checked_add(fraction_ns)
 }
 
 #[cfg(test)]

@@ -16,20 +16,42 @@ pub fn size(text: &str) -> Result<u64, String> {
     number.checked_mul(1 << shift).ok_or_else(|| format!("'{text}': too large"))
 }
 
-/// `10s`, `5m`, `1h`, `200ms`, `1d`; a bare number is seconds.
+/// `10s`, `1.5m`, `1h`, `200ms`, `1d`; a bare number is seconds. Callers count in milliseconds: a shorter one is an error, not zero.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.bytes().take_while(|byte| byte.is_ascii_digit()).count();
-    let number: u64 =
-        text[..digits].parse().map_err(|_| format!("'{text}': expected a duration such as 10s"))?;
-    let ms = match &text[digits..] {
-        "ms" => 1,
-        "" | "s" => 1000,
-        "m" | "min" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
-        _ => return Err(format!("'{text}': expected a duration in ms, s, m, h or d")),
+    let ns = nanoseconds(text)?.unsigned_abs();
+    if (1..1_000_000).contains(&ns) {
+        return Err(format!("'{text}': shorter than a millisecond"));
+    }
+    Ok(Duration::from_nanos(ns))
+}
+
+/// The same, of any length: `1us`, `0.5ns` (which is 0). Never negative.
+pub fn nanoseconds(text: &str) -> Result<i64, String> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if whole.is_empty() && fraction.is_empty() || fraction.contains('.') {
+        return Err(format!("'{text}': expected a duration such as 10s"));
+    }
+    let unit_ns: i64 = match unit {
+        "ns" => 1,
+        "us" | "µs" => 1_000,
+        "ms" => 1_000_000,
+        "" | "s" => 1_000_000_000,
+        "m" | "min" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        "d" => 86_400_000_000_000,
+        _ => return Err(format!("'{text}': expected a duration in ns, us, ms, s, m, h or d")),
     };
-    number.checked_mul(ms).map(Duration::from_millis).ok_or_else(|| format!("'{text}': too long"))
+    let mut fraction_ns = 0;
+    let mut place = unit_ns;
+    for digit in fraction.bytes() {
+        place /= 10;
+        fraction_ns += i64::from(digit - b'0') * place;
+    }
+    let whole: Option<i64> = if whole.is_empty() { Some(0) } else { whole.parse().ok() };
+    let ns = whole.and_then(|whole| whole.checked_mul(unit_ns)?.checked_add(fraction_ns));
+    ns.ok_or_else(|| format!("'{text}': too long; a duration is at most 292 years"))
 }
 
 /// Bytes for people: `1.5 MiB`.
@@ -76,7 +98,26 @@ mod tests {
         }
         assert_eq!(duration("200ms"), Ok(Duration::from_millis(200)));
         assert_eq!(duration("2h"), Ok(Duration::from_secs(7200)));
-        assert!(duration("soon").is_err());
+        assert_eq!(duration("0"), Ok(Duration::ZERO));
+        assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));
+        assert_eq!(duration("1000us"), Ok(Duration::from_millis(1)));
+        for (wrong, why) in [
+            ("soon", "such as 10s"),
+            ("", "such as 10s"),
+            (".s", "such as 10s"),
+            ("1.2.3s", "such as 10s"),
+            ("-1s", "such as 10s"),
+            ("5x", "in ns, us, ms, s, m, h or d"),
+            ("999us", "shorter than a millisecond"),
+            ("9223372037s", "too long"),
+            ("99999999999999999999ns", "too long"),
+        ] {
+            let error = duration(wrong).unwrap_err();
+            assert!(error.starts_with(&format!("'{wrong}': ")) && error.contains(why), "{error}");
+        }
+        assert_eq!(nanoseconds("2.0000000015s"), Ok(2_000_000_001));
+        assert_eq!(nanoseconds(".5µs"), Ok(500));
+        assert_eq!(nanoseconds("9223372036854775807ns"), Ok(i64::MAX));
     }
 
     #[test]
