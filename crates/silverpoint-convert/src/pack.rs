@@ -2,6 +2,7 @@
 
 use minicbor::Decoder;
 use minicbor::data::Type as Item;
+use silverpoint_trace::cbor;
 use silverpoint_wire::layout::signature::{CUT, ZERO_SIZED_MAX};
 use silverpoint_wire::signature::{Record, Type};
 
@@ -123,7 +124,7 @@ pub(crate) fn whole(items: &mut Decoder<'_>) -> Option<Whole> {
 /// Reads a float: also an integer, or `"nan"`, `"inf"`, `"-inf"`.
 fn float(items: &mut Decoder<'_>) -> Option<f64> {
     Some(match items.datatype().ok()? {
-        Item::F16 => half(items)?,
+        Item::F16 => cbor::half(items)?.into(),
         Item::F32 => items.f32().ok()?.into(),
         Item::F64 => items.f64().ok()?,
         Item::String => match items.str().ok()? {
@@ -137,22 +138,6 @@ fn float(items: &mut Decoder<'_>) -> Option<f64> {
             Whole::Unsigned(value) => value as f64,
         },
     })
-}
-
-/// A float of 16 bits.
-fn half(items: &mut Decoder<'_>) -> Option<f64> {
-    let at = items.position();
-    let [high, low] = *items.input().get(at + 1..at + 3)?.first_chunk()?;
-    items.set_position(at + 3);
-    let bits = u16::from_be_bytes([high, low]);
-    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 0x3FF));
-    let value = match exponent {
-        0 => fraction * 2_f64.powi(-24),
-        31 if fraction == 0.0 => f64::INFINITY,
-        31 => f64::NAN,
-        _ => (1024.0 + fraction) * 2_f64.powi(exponent - 25),
-    };
-    Some(if bits >> 15 == 1 { -value } else { value })
 }
 
 /// Bytes, or their hexadecimal digits.

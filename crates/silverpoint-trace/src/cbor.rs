@@ -51,6 +51,22 @@ pub fn end_of_item(input: &[u8], at: usize) -> Result<usize, usize> {
     }
 }
 
+/// Takes a float of 16 bits, which stands next; `None` if the input ends within it.
+pub fn half(decoder: &mut Decoder<'_>) -> Option<f32> {
+    let at = decoder.position();
+    let bytes = decoder.input().get(at + 1..)?.first_chunk()?;
+    decoder.set_position(at + 3);
+    let bits = u16::from_be_bytes(*bytes);
+    let fraction = f32::from(bits & 0x3FF);
+    let magnitude = match bits >> 10 & 0x1F {
+        0 => fraction * (-24f32).exp2(),
+        31 if fraction == 0.0 => f32::INFINITY,
+        31 => f32::NAN,
+        exponent => (1024.0 + fraction) * (f32::from(exponent) - 25.0).exp2(),
+    };
+    Some(if bits >> 15 == 1 { -magnitude } else { magnitude })
+}
+
 /// Drives `visitor` with one item.
 ///
 /// # Errors
@@ -113,7 +129,8 @@ impl<'b, V: Visitor> Reader<'b, '_, V> {
                 }
             }
             Type::F16 => {
-                let value = self.half()?;
+                let at = self.decoder.position();
+                let value = half(&mut self.decoder).ok_or(Error::Malformed(at))?;
                 self.visitor.f32(value)
             }
             Type::F32 => {
@@ -145,24 +162,6 @@ impl<'b, V: Visitor> Reader<'b, '_, V> {
             Type::Break | Type::Unknown(_) => return Err(self.malformed()),
         }
         .map_err(Error::Visitor)
-    }
-
-    /// A float of 16 bits.
-    fn half(&mut self) -> Result<f32, Error<V::Error>> {
-        let at = self.decoder.position();
-        let Some(&[high, low]) = self.decoder.input().get(at + 1..at + 3) else {
-            return Err(self.malformed());
-        };
-        self.decoder.set_position(at + 3);
-        let bits = u16::from_be_bytes([high, low]);
-        let fraction = f32::from(bits & 0x3FF);
-        let magnitude = match bits >> 10 & 0x1F {
-            0 => fraction * (-24f32).exp2(),
-            31 if fraction == 0.0 => f32::INFINITY,
-            31 => f32::NAN,
-            exponent => (1024.0 + fraction) * (f32::from(exponent) - 25.0).exp2(),
-        };
-        Ok(if bits >> 15 == 1 { -magnitude } else { magnitude })
     }
 
     fn bytes(&mut self) -> Result<Cow<'b, [u8]>, Error<V::Error>> {
