@@ -142,7 +142,7 @@ pub enum DecodeErrorKind {
     Truncated,
     /// A length says more than remains.
     Length(u32),
-    /// A bool or an optional's mark is neither 0 nor 1.
+    /// A bool, also that of an enumeration, or an optional's mark is neither 0 nor 1.
     Mark(u8),
     /// A variant has no such alternative.
     Alternative(u8),
@@ -325,6 +325,7 @@ impl<V: Visitor> Walker<'_, V> {
             Type::Int { bits: 16, .. } | Type::Char16 => u16::from_le_bytes(self.fixed()?).into(),
             Type::Int { bits: 32, .. } | Type::Char32 => u32::from_le_bytes(self.fixed()?).into(),
             Type::Int { bits: 64, .. } => i64::from_le_bytes(self.fixed()?),
+            Type::Bool => self.mark()?.into(),
             _ => u8::from_le_bytes(self.fixed()?).into(),
         })
     }

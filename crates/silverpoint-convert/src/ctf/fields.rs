@@ -274,6 +274,10 @@ impl Encoder {
     pub(super) fn push(&mut self, out: &mut Vec<u8>, ty: &Type, bytes: &[u8], at: usize) -> Option<usize> {
         match shape(ty) {
             Shape::Null => Some(at),
+            Shape::Enumeration(of) if matches!(of.underlying(), Type::Bool) => {
+                out.push(mark(bytes, at)?.into());
+                Some(at + 1)
+            }
             Shape::Plain(_) | Shape::Enumeration(_) => {
                 let end = at.checked_add(ty.fixed_size()?)?;
                 out.extend_from_slice(bytes.get(at..end)?);

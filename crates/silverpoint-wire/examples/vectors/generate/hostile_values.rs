@@ -15,6 +15,7 @@ pub fn vectors() -> Vec<Json> {
         ("optional's mark is 2", "?i", "0200000000".into(), "mark", 0),
         ("mark of a second element", "[?A", "0200000000ff".into(), "mark", 5),
         ("mark behind a value", "[?A", "02000000010780".into(), "mark", 6),
+        ("enumeration over a bool is 2", "AeYes|b|0=No,1=Yes,;", "0002".into(), "mark", 1),
         ("mark within a record", "<P|x:A,y:b,>", "0105".into(), "mark", 1),
         ("text is longer than what remains", "s", "0500000061626364".into(), "length", 0),
         ("text of 2 GiB", "s", "ffffff7f61".into(), "length", 0),
