@@ -1,4 +1,8 @@
 //! Placeholders in a log site's text, read when the program is compiled (spec/templates.md).
+//!
+//! `silverpoint-wire` has the parser of readers. This one reads more: a text as a program says it, whose widths and precisions may be
+//! arguments. It gives less: a specification stays as it is written. Sharing one would make every user's build compile `silverpoint-wire`
+//! once more, for the compiler. The same vectors judge both.
 
 /// A placeholder and the literal before it.
 #[derive(Debug, PartialEq, Eq)]
