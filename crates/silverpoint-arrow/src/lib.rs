@@ -1,5 +1,9 @@
 //! Records as Parquet and Arrow IPC files, for pandas, polars, DuckDB and other readers of these.
 //!
+//! ```sh
+//! silverpoint convert app.silver app.parquet    # the program pipes the records, as items of CBOR, to this helper
+//! ```
+//!
 //! ```text
 //! Record ─▶ Table: columns of a batch ─▶ File: row groups of Parquet, batches of Arrow
 //!           records   every record        parquet   compressed with zstd
@@ -7,7 +11,7 @@
 //!                     argument a column   stream    IPC stream
 //! ```
 //!
-//! Streams: memory is that of one batch, and of one row group of Parquet as it is encoded. It is a crate outside the workspace, because its dependencies take longer to build than all the rest. The program calls it as a helper.
+//! Streams: memory is that of one batch, and of one row group of Parquet as it is encoded. It is a crate outside the workspace, because its dependencies take longer to build than all the rest. The program calls it as a helper. A value that a column cannot hold is an error, never a different value.
 #![forbid(unsafe_code)]
 
 mod column;

@@ -1,6 +1,20 @@
 //! The `silverpoint` program: it parses arguments, supervises processes, and joins the other crates.
 //!
-//! As a library it is the same program with the caller's own formats: [`run_with`].
+//! As a library it is the same program with the caller's own formats:
+//!
+//! ```no_run
+//! use silverpoint_convert::Format;
+//!
+//! fn main() -> std::process::ExitCode {
+//!     let mut formats = silverpoint_cli::formats();
+//!     // A reader, a writer or both: see `examples/own-format`.
+//!     formats.add(Format { name: "own", endings: &["own"], about: "a format of our own", reader: None, writer: None });
+//!     silverpoint_cli::run_with(&formats)
+//! }
+//! ```
+//!
+//! A verb is a module with its arguments and a function `run`. It computes nothing that a library could: verbs parse, call, and
+//! print. Each way to end has its exit code, which `--help` lists.
 #![forbid(unsafe_code)]
 
 mod attach;

@@ -1,5 +1,18 @@
 //! Records from any format to any other: one [`Reader`] and one [`Writer`] a format, and one [`Record`] between them.
 //!
+//! ```
+//! use silverpoint_convert::json::JsonReader;
+//! use silverpoint_convert::tsv::TsvWriter;
+//! use silverpoint_convert::{Input, copy};
+//!
+//! let line = r#"{"time":"2026-11-20T19:02:11Z","level":"warn","template":"slow","args":{"ms":17}}"#;
+//! let mut reader = JsonReader::new(Input::new(Box::new(line.as_bytes())), 0);
+//! let mut table = Vec::new();
+//! let written = copy::<Box<dyn std::error::Error>>(&mut reader, &mut TsvWriter::new(&mut table), |damage| Err(damage.into()));
+//! assert_eq!(written.unwrap(), 1);
+//! assert!(String::from_utf8(table).unwrap().contains("\t\"warn\"\t"));
+//! ```
+//!
 //! ```text
 //! Reader ─▶ Record: who, when, what ─▶ Writer          silver, json, tsv, cbor …: one module a format
 //!           and packed arguments, which a writer sees through one value visitor (silverpoint_wire::value)

@@ -1,5 +1,15 @@
 //! Procedural macros of the crate `silverpoint`: `#[derive(Trace)]`, and the one behind `info!`, `event!`, `span!` and their like.
 //!
+//! ```ignore
+//! #[derive(silverpoint::Trace)]
+//! struct Order { id: u64, price: f64 }
+//!
+//! #[silverpoint::instrument]
+//! fn place(order: &Order) {
+//!     silverpoint::info!("order {} at {:.2}", order.id, order.price);
+//! }
+//! ```
+//!
 //! ```text
 //!  site       a tracepoint's tokens: target, fields, template, arguments ─▶ the code at the call
 //!  template   placeholders: syntax, and which argument each one means

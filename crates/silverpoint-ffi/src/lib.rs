@@ -1,5 +1,14 @@
 //! libsilverpoint: one logger a process, for C and C++. The interface is `cpp/include/silverpoint/logger.h`, which says what each function does; and readers of what was recorded (`reader`).
 //!
+//! ```c
+//! #include <silverpoint/logger.h>
+//!
+//! int main(void) {
+//!     if (silverpoint_start(NULL, NULL, 0) < 0) return 1; /* standard error, or what SILVERPOINT says */
+//!     return silverpoint_stop(1000);                      /* 0: everything was delivered */
+//! }
+//! ```
+//!
 //! No panic leaves a function, and no function of the logger keeps a pointer that it was given. All may be
 //! called from any thread, but not from signal handlers, except `silverpoint_reopen` and
 //! `silverpoint_drain_after_crash`.

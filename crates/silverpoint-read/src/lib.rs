@@ -1,5 +1,23 @@
 //! Records for programs that show them: of trace files, and of programs that live.
 //!
+//! ```no_run
+//! use std::time::Duration;
+//!
+//! use silverpoint_read::{Batch, OpenOptions, Reader};
+//!
+//! # fn main() -> Result<(), silverpoint_read::ReadError> {
+//! let mut reader = Reader::open(&["app.silver".into()], OpenOptions::default())?;
+//! reader.filter("-l warn")?;
+//! let count = reader.grow(Duration::from_secs(1))?.count;
+//! let mut batch = Batch::default();
+//! reader.read(count.saturating_sub(10), 10, &mut batch)?;
+//! for row in batch.rows() {
+//!     println!("{}: {}", row.number, batch.text(row.message));
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! ```text
 //! sessions, targets   which processes are meant, and where their sessions are      scratch   a directory for what is copied
 //! live                the files in which living sessions can be read

@@ -1,5 +1,19 @@
 //! Session directories and rings: the only crate that maps memory.
 //!
+//! ```no_run
+//! use silverpoint_shm::observer::{ObservedSession, list};
+//! use silverpoint_shm::root::Root;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let root = Root::open()?;
+//! for name in list(&root)? {
+//!     let session = ObservedSession::open_read_only(&root, name)?;
+//!     println!("{name}: alive {}, collected {}", session.is_alive()?, session.is_collected()?);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! ```text
 //!  root       which directory holds the sessions, and that it is the user's own
 //!  owner      the producer's side of a session: make or join, register sites, claim slices, fork, leave, sweep

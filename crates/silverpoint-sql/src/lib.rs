@@ -1,5 +1,37 @@
 //! SQL over trace files: virtual tables that read as far as a query needs, and databases that hold the same tables.
 //!
+//! ```no_run
+//! use std::path::PathBuf;
+//!
+//! use silverpoint_sql::{Database, Limits, Rows, ValueRef};
+//! use silverpoint_trace::Trace;
+//!
+//! struct Print;
+//!
+//! impl Rows for Print {
+//!     fn begin(&mut self, columns: &[&str]) -> std::io::Result<()> {
+//!         println!("{}", columns.join("\t"));
+//!         Ok(())
+//!     }
+//!
+//!     fn row(&mut self, values: &[ValueRef<'_>]) -> std::io::Result<()> {
+//!         println!("{values:?}");
+//!         Ok(())
+//!     }
+//!
+//!     fn end(&mut self) -> std::io::Result<()> {
+//!         Ok(())
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let trace = Trace::open(&[PathBuf::from("app.silver")])?;
+//! let database = Database::new(trace, Limits::default())?;
+//! database.run("SELECT category, count(*) FROM records GROUP BY category", &mut Print)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! ```text
 //! Trace ─▶ records, spans     virtual tables: constraints ─▶ Picked ─▶ blocks that are read ─▶ rows, one at a time
 //!       ─▶ sites, threads …   small tables, filled when the trace is opened

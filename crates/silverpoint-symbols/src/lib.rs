@@ -1,5 +1,19 @@
 //! Names of addresses: function, file and line, from the files that a program was built into.
 //!
+//! ```
+//! use std::path::Path;
+//!
+//! use silverpoint_symbols::{Fault, Symbols};
+//!
+//! let mut symbols = Symbols::new();
+//! match symbols.places(Path::new("/usr/bin/app"), &[0x5a; 20], 0x1139) {
+//!     Ok(places) => places.iter().for_each(|place| println!("{:?} line {:?}", place.function, place.line)),
+//!     Err(fault) => println!("no names: {fault}"),
+//! }
+//! // Without a build id no file is opened.
+//! assert_eq!(symbols.places(Path::new("/usr/bin/app"), &[], 0x1139), Err(Fault::Unknown));
+//! ```
+//!
 //! ```text
 //!  path and build id of a module ──▶ the file at the path, or below /usr/lib/debug ─▶ does its build id agree? ─▶ DWARF, else the symbol table
 //! ```

@@ -2,6 +2,15 @@
 //!
 //! A test that returns early has passed, as far as its runner knows, and what it prints is shown only when it fails. So [`skipped!`] writes where nobody captures, and
 //! `scripts/test` counts the test as skipped, not as passed.
+//!
+//! ```
+//! fn the_kernel_has_the_lines() {
+//!     if !std::path::Path::new("/sys/kernel/tracing").exists() {
+//!         return silverpoint_tests::skipped!("there is no tracefs here");
+//!     }
+//! }
+//! # the_kernel_has_the_lines();
+//! ```
 #![forbid(unsafe_code)]
 
 use std::fmt;

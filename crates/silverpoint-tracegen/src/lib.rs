@@ -3,6 +3,20 @@
 //! [`read`] takes files of definitions, and C++ sources with `Q_TRACE_POINT` and its like. The grammars are Qt's and a short form (docs/guide/tracegen.md).
 //! It gives a [`Model`]. [`cpp::header`] and [`rust::module`] write code from it.
 //!
+//! ```
+//! use std::path::Path;
+//!
+//! use silverpoint_tracegen::{Input, NoHeaders, cpp, read};
+//!
+//! let input = Input { path: Path::new("shop.tracepoints"), text: "sold(id: u64, price: f64)\n" };
+//! let model = read(&[input], None, &mut NoHeaders).unwrap();
+//! assert!(cpp::header(&model, "shop.h").contains("trace_sold("));
+//!
+//! let wrong = Input { text: "sold(id: u65)\n", ..input };
+//! let mistakes = read(&[wrong], None, &mut NoHeaders).unwrap_err();
+//! assert!(mistakes[0].to_string().starts_with("shop.tracepoints:1:"));
+//! ```
+//!
 //! Input is untrusted: it ends in a model or in [`Mistake`]s with file, line and column, never in a panic. The crate opens no file. Who calls it gives it the
 //! texts, and a [`Headers`] for those that a source includes.
 #![forbid(unsafe_code)]

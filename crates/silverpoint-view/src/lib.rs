@@ -1,5 +1,18 @@
 //! A server that shows traces in a browser. `API.md` states what its page may ask.
 //!
+//! ```no_run
+//! use std::sync::atomic::AtomicBool;
+//!
+//! use silverpoint_view::{Options, Source, Views, serve};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let views = Views::open(Source::Files { paths: vec!["app.silver".into()], options: Default::default() })?;
+//! let options = Options { listen: "127.0.0.1:0".parse()?, idle: None };
+//! serve(views, options, &AtomicBool::new(false), |address| println!("open {address}"))?;
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! ```text
 //! browser ── server ── http ── guard        who may ask: host, origin, token, cookie
 //!                       ├ page              files that are part of the program

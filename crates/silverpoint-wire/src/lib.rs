@@ -1,5 +1,23 @@
 //! The contract of Silverpoint as code: values, signatures, records, sites, blocks, directives, templates, clocks.
 //!
+//! ```
+//! use silverpoint_wire::directive::{SiteFacts, decide};
+//! use silverpoint_wire::level::Level;
+//! use silverpoint_wire::signature;
+//! use silverpoint_wire::value::skip;
+//!
+//! // A record's arguments: their types are in its site's signature, their bytes are packed.
+//! let types = signature::parse("Is").unwrap();
+//! let packed = [7, 0, 0, 0, 3, 0, 0, 0, b'a', b'd', b'a'];
+//! let second = skip(&types[0], &packed, 0).unwrap();
+//! assert_eq!((second, skip(&types[1], &packed, second)), (4, Ok(11)));
+//! // Bytes that contradict the types are an error with its place.
+//! assert_eq!(skip(&types[1], &packed[..10], second).unwrap_err().at, 4);
+//!
+//! let site = SiteFacts { level: Level::Warn, category: "net", file: "a.rs", line: 1, function: "send" };
+//! assert!(decide("info,net=warn", &site) && !decide("error", &site));
+//! ```
+//!
 //! ```text
 //!  layout      every number of spec/wire.md and spec/file.md
 //!  level       levels and kinds of sites          site        descriptions of sites
