@@ -1,5 +1,7 @@
 // The server's answers, as crates/silverpoint-view/API.md states them, and how they are asked for.
 
+import { exported, Offline } from "./offline.ts";
+
 export interface Progress {
   state: "reading" | "waiting" | "finished";
   records: string;
@@ -256,7 +258,13 @@ async function answer<Answer>(response: Response): Promise<Answer> {
 const TRIES = 25;
 const PAUSE_MS = 200;
 
+const data = exported();
+/** Where the page was exported, answers come from itself. */
+const offline = data && new Offline(data);
+export const isOffline = data !== undefined;
+
 export async function get<Answer>(path: string, parameters: Parameters = {}, signal?: AbortSignal): Promise<Answer> {
+  if (offline) return offline.answer(path, parameters, (text) => new Refused("offline", text)) as Answer;
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) if (value !== undefined && value !== "") query.set(name, String(value));
   const text = query.toString();

@@ -1,9 +1,10 @@
 // The page: puts the parts together, and passes keys to them.
 
-import { get, Refused, type Completions, type Row } from "./api.ts";
+import { get, isOffline, Refused, type Completions, type Row } from "./api.ts";
 import { Details } from "./details.ts";
 import { button, el } from "./dom.ts";
 import { FilterBox } from "./filter/box.ts";
+import { exportRange } from "./export.ts";
 import { listenToKeys } from "./keys.ts";
 import { showHelp } from "./help.ts";
 import { Overview } from "./overview.ts";
@@ -75,6 +76,7 @@ function start(): void {
       followButton,
       button("Show all", "Show the whole trace (0)", () => store.set({ view: undefined })),
       button("Show range", "Show the selected range or span (F)", () => timeline.fit()),
+      button("Export", "Save the selected range, or what is in sight, as a page of its own", () => void exportRange(trace, store), "button needs-server"),
       button("PNG", "Save the picture of the timeline", () => timeline.png()),
     ),
     timeline.element,
@@ -184,6 +186,11 @@ function start(): void {
     }
   };
 
+  if (isOffline) {
+    document.body.classList.add("offline");
+    box.input.disabled = true;
+    box.input.placeholder = "Exported: these records, without filters, SQL and a server";
+  }
   showTab();
   showState();
   listenToKeys(store, { timeline, records, details, search, box, follow: () => (store.state.tab === "records" ? records.toggleFollow() : follow(!follows)), toTable, toTimeline });

@@ -1,6 +1,6 @@
 // The tab of the statistics: what happened most, how long spans took, and what was lost.
 
-import { get, isAborted, type Statistics as Answer } from "./api.ts";
+import { get, isAborted, isOffline, type Statistics as Answer } from "./api.ts";
 import { button, el, fill, sharpen, type Child } from "./dom.ts";
 import { Compare } from "./compare.ts";
 import { toggle } from "./filter/line.ts";
@@ -58,7 +58,7 @@ export class Statistics {
         const is = part === store.state.part;
         this.parts[part].hidden = !is;
         choices[at]!.setAttribute("aria-pressed", String(is));
-        if (part === "switches") choices[at]!.hidden = !trace.summary?.can.includes(part);
+        choices[at]!.hidden = (isOffline && part !== "figures") || (part === "switches" && !trace.summary?.can.includes(part));
       });
     };
     choose();

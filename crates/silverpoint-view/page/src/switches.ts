@@ -85,11 +85,12 @@ export class Switches {
     }
   }
 
-  /** Only what has changed: somebody may be writing in a field. */
+  /** Only what has changed, and not while somebody writes in a field. */
   private showProcesses(): void {
     const { processes } = this.answer!;
     const key = JSON.stringify(processes);
-    if (key === this.shown) return;
+    const writes = document.activeElement instanceof HTMLInputElement && this.processes.contains(document.activeElement);
+    if (key === this.shown || (writes && processes.length)) return;
     this.shown = key;
     if (!processes.length) {
       fill(this.processes, el("p", { class: "empty" }, "No program that is shown here is running."));

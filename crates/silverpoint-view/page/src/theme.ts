@@ -25,13 +25,22 @@ let current: Colours | undefined;
 
 const KEY = "silverpoint-theme";
 
+/** A page from the disk may have none. */
+function storage(): Storage | undefined {
+  try {
+    return localStorage;
+  } catch {
+    return undefined;
+  }
+}
+
 export function isDark(): boolean {
   const chosen = document.documentElement.dataset["theme"];
   return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
 export function startTheme(): void {
-  const kept = localStorage.getItem(KEY);
+  const kept = storage()?.getItem(KEY);
   if (kept === "dark" || kept === "light") document.documentElement.dataset["theme"] = kept;
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
 }
@@ -39,7 +48,7 @@ export function startTheme(): void {
 export function switchTheme(): void {
   const theme = isDark() ? "light" : "dark";
   document.documentElement.dataset["theme"] = theme;
-  localStorage.setItem(KEY, theme);
+  storage()?.setItem(KEY, theme);
   changed();
 }
 

@@ -108,7 +108,7 @@ export class Trace {
   }
 }
 
-async function pages<Item>(path: string, name: string, filter: string, most: number, signal: AbortSignal): Promise<Item[]> {
+export async function pages<Item>(path: string, name: string, filter: string, most: number, signal: AbortSignal): Promise<Item[]> {
   const items: Item[] = [];
   for (;;) {
     const page = await get<{ total: number } & Record<string, Item[]>>(path, { filter, from: items.length, count: PAGE }, signal);

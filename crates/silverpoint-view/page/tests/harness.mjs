@@ -31,6 +31,11 @@ export function begin(program, ...words) {
   return child;
 }
 
+export async function newContext() {
+  browser ??= await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+  return browser.newContext({ viewport: { width: 1360, height: 800 }, colorScheme: "dark", timezoneId: "Europe/Berlin", hasTouch: true });
+}
+
 /** A server of its own, and a context of the browser that has its cookie. */
 export async function serve(...words) {
   const child = begin(silverpoint, "view", "--no-open", ...words);
@@ -38,8 +43,7 @@ export async function serve(...words) {
     createInterface({ input: child.stdout }).once("line", found);
     child.once("exit", (code) => failed(new Error(`silverpoint view ended with ${code}`)));
   });
-  browser ??= await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
-  const context = await browser.newContext({ viewport: { width: 1360, height: 800 }, colorScheme: "dark", timezoneId: "Europe/Berlin", hasTouch: true });
+  const context = await newContext();
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: new URL(address).origin });
   const first = await context.newPage();
   await first.goto(address);
@@ -49,6 +53,10 @@ export async function serve(...words) {
 
 /** A page of a server; what it writes on its console as an error is a failure of the test. */
 export async function open({ context, origin }, hash = "") {
+  return opened(context, `${origin}/${hash}`);
+}
+
+export async function opened(context, address) {
   const page = await context.newPage();
   page.setDefaultTimeout(DEADLINE_MS);
   page.problems = [];
@@ -58,7 +66,7 @@ export async function open({ context, origin }, hash = "") {
     page.problems.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  await page.goto(`${origin}/${hash}`);
+  await page.goto(address);
   await page.waitForSelector("body[data-state=finished], body[data-state=waiting]");
   return page;
 }

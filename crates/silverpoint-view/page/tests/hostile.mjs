@@ -1,14 +1,17 @@
 // Texts that would be HTML, a program or a flood; and records that come while somebody looks.
 
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { begin, example, findSpan, folder, open, run, serve, silverpoint, until } from "./harness.mjs";
+import { pathToFileURL } from "node:url";
+import { begin, example, findSpan, folder, newContext, open, opened, run, serve, silverpoint, until } from "./harness.mjs";
 
 const HTML = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script><style>*{display:none}</style>`;
 
 /** A trace in which every text is hostile. */
 function hostileTrace() {
+  const to = join(folder, "hostile.silver");
+  if (existsSync(to)) return to;
   const records = [];
   const time = (number) => `2026-11-20T19:00:00.${String(number * 1000).padStart(9, "0")}Z`;
   for (let number = 0; number < 300; number++) {
@@ -16,7 +19,6 @@ function hostileTrace() {
     records.push({ time: time(number), level: "warn", kind: "event", name: HTML, message: `${HTML} ${number}`, template: HTML, args: { [HTML]: HTML, list: [HTML, "\u202e\u0000\u001b[31m", "a".repeat(3000)] }, context: { [HTML]: HTML }, ...common });
   }
   const from = join(folder, "hostile.jsonl");
-  const to = join(folder, "hostile.silver");
   writeFileSync(from, records.map((record) => JSON.stringify(record)).join("\n"));
   run(silverpoint, "convert", from, to);
   return to;
@@ -45,6 +47,45 @@ export const tests = {
     assert.equal(await page.locator("main img, main script, main style").count(), 0);
     assert.equal(await page.title(), "hostile.silver – Silverpoint");
     assert.deepEqual(page.problems, []);
+    return page;
+  },
+
+  "an exported range opens from the disk, and nothing in it is taken as HTML": async () => {
+    const server = await serve(hostileTrace());
+    const page = await open(server);
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save the selected range" }).click();
+    const file = join(folder, "exported.html");
+    await (await download).saveAs(file);
+    await page.close();
+    const html = readFileSync(file, "utf8");
+    assert.match(html, /http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'nonce-[0-9a-f]{32}'/);
+    assert.ok(!html.includes("<img src=x") && !html.includes("</script><script>document"), "texts are data");
+    // No server and no cookie: a context of its own without a network.
+    const context = await newContext();
+    await context.setOffline(true);
+    const saved = await opened(context, pathToFileURL(file).href);
+    await until("its records", async () => (await saved.textContent(".overview .facts")).startsWith("300 records"));
+    const place = await findSpan(saved, "<img src=x");
+    await saved.mouse.click(...place);
+    await saved.waitForSelector(".details .tree .leaf");
+    assert.ok((await saved.textContent(".details")).includes("onerror="));
+    for (const tab of ["2", "3"]) {
+      await saved.evaluate(() => document.activeElement?.blur());
+      await saved.keyboard.press(tab);
+      await until("the tab is filled", async () => (await saved.locator("main .panel:visible").textContent()).includes("onerror="));
+    }
+    assert.equal(await saved.locator("main img, main script, main style").count(), 0);
+    assert.equal(await saved.title(), "hostile.silver – Silverpoint");
+    return saved;
+  },
+
+  "a range that is too large is not exported, and the page says so": async () => {
+    const file = join(folder, "many.silver");
+    run(silverpoint, "run", "-q", "-o", file, "--", example("subject"), "count", "20001");
+    const page = await open(await serve(file));
+    await page.getByRole("button", { name: "Save the selected range" }).click();
+    await page.locator(".note.bad", { hasText: "at most 20,000 records" }).waitFor();
     return page;
   },
 

@@ -40,17 +40,19 @@ export const tests = {
     await directives.fill("clock=info");
     await directives.press("Enter");
     await until("the box follows", () => box.isChecked());
-    // In the details of a record.
-    await page.keyboard.press("Tab");
+    // In the details of a record, while the table is at rest.
+    await box.uncheck();
+    await until("no record comes", () => isSilent(page));
     await page.evaluate(() => document.activeElement?.blur());
     await page.keyboard.press("2");
-    await page.click(".row >> nth=0");
+    await page.locator(".row", { hasText: "tick" }).first().click();
     const press = page.locator(".details").getByText(/^Switch (on|off)$/);
     await press.waitFor();
-    assert.equal(await press.textContent(), "Switch off");
+    assert.equal(await press.textContent(), "Switch on");
+    const before = await records(page);
     await press.click();
-    await until("it is off", async () => (await press.textContent()) === "Switch on");
-    await until("no record comes", () => isSilent(page));
+    await until("it is on", async () => (await press.textContent()) === "Switch off");
+    await until("records come again", async () => (await records(page)) > before);
     // The program ends; the page says so.
     program.stdin.end();
     await page.evaluate(() => document.activeElement?.blur());

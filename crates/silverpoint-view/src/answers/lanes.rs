@@ -12,6 +12,8 @@ use crate::worker::Views;
 
 /// Records that are read for one answer, where the timeline in memory is too coarse.
 const EXACT_MAX: u64 = 60_000;
+/// Records of which every rectangle is given on request.
+const ALL_MAX: u64 = 20_000;
 /// Tracks of an answer.
 const TRACKS_MAX: usize = 200;
 
@@ -29,6 +31,7 @@ pub(super) fn lanes(views: &mut Views, mut params: Params) -> Result<Vec<u8>, Wr
     let filter = params.filter()?;
     let (from, to) = params.range()?;
     let width = params.needed("width", 1..=8192u64)?;
+    let is_exact = params.optional("exact", 1..=1u8)?.is_some();
     let wanted = params.text("tracks")?.ok_or_else(|| Wrong::usage("tracks is missing"))?;
     params.end()?;
     let wanted: Vec<u32> = wanted
@@ -41,7 +44,11 @@ pub(super) fn lanes(views: &mut Views, mut params: Params) -> Result<Vec<u8>, Wr
     }
     let view = views.get(&filter)?;
     let length = (i128::from(to) - i128::from(from)) as u64;
-    let pixel = length.div_ceil(width);
+    if is_exact && view.counts.records > ALL_MAX {
+        let text = format!("exact is for at most {ALL_MAX} records, and these are {}", view.counts.records);
+        return Err(Wrong { status: 413, code: "too_large", text });
+    }
+    let pixel = if is_exact { 1 } else { length.div_ceil(width) };
     let end = view.counts.range.map_or(to, |(_, end)| end);
     let range = Range { from, to, pixel, end };
     let merged = view.timeline.resolution();

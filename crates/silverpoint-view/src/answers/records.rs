@@ -17,6 +17,9 @@ const BYTES_MAX: usize = 4096;
 /// Values of a record, and bytes of their texts.
 const NODES_MAX: usize = 5000;
 const TEXTS_MAX: usize = 2 << 20;
+/// Bytes of the values of several records, and about how many one takes besides its text.
+const ANSWER_MAX: usize = 4 << 20;
+const NODE_BYTES: usize = 120;
 /// Containers within one another.
 const DEPTH_MAX: usize = 64;
 
@@ -26,6 +29,7 @@ pub(super) fn records(views: &mut Views, mut params: Params) -> Result<Vec<u8>, 
     let from = params.optional("from", 0..=u64::MAX)?;
     let at = params.optional("at", i64::MIN..=i64::MAX)?;
     let last = params.optional("last", 1..=1u8)?;
+    let with_values = params.optional("values", 1..=1u8)?.is_some();
     params.end()?;
     if usize::from(from.is_some()) + usize::from(at.is_some()) + usize::from(last.is_some()) != 1 {
         return Err(Wrong::usage("exactly one of from, at and last must be given"));
@@ -40,7 +44,18 @@ pub(super) fn records(views: &mut Views, mut params: Params) -> Result<Vec<u8>, 
     let mut batch = Batch::default();
     let most = usize::try_from(total.saturating_sub(from)).unwrap_or(usize::MAX).min(count);
     view.reader.read(from, most, &mut batch).map_err(|error| Wrong::gone(error.to_string()))?;
-    let rows: Vec<Value> = batch.rows().iter().map(|row| row_json(&batch, row, MESSAGE_MAX)).collect();
+    let mut room = ANSWER_MAX;
+    let whole = |row: &Row| {
+        let (value, bytes) = record_json(&batch, row);
+        // The first is there in any case.
+        let has_room = room > 0;
+        room = room.saturating_sub(bytes);
+        has_room.then_some(value)
+    };
+    let rows: Vec<Value> = match with_values {
+        true => batch.rows().iter().map_while(whole).collect(),
+        false => batch.rows().iter().map(|row| row_json(&batch, row, MESSAGE_MAX)).collect(),
+    };
     body(&json!({
         "from": from.to_string(), "total": total.to_string(), "rows": rows, "progress": view.progress(),
     }))
@@ -79,7 +94,14 @@ pub(super) fn record(views: &mut Views, mut params: Params) -> Result<Vec<u8>, W
     let Some(row) = batch.rows().first().filter(|_| number < view.counts.records) else {
         return Err(Wrong::gone(format!("there is no record {number}: {} are known", view.counts.records)));
     };
-    let mut tree = Tree { batch: &batch, nodes: 0, bytes: 0, left_out: 0 };
+    let mut value = record_json(&batch, row).0;
+    value["progress"] = view.progress();
+    body(&value)
+}
+
+/// A record with its values, and about how many bytes that takes.
+fn record_json(batch: &Batch, row: &Row) -> (Value, usize) {
+    let mut tree = Tree { batch, nodes: 0, bytes: 0, left_out: 0 };
     let mut at = row.nodes;
     let mut list = |count: u32| {
         let mut values = Vec::new();
@@ -89,15 +111,16 @@ pub(super) fn record(views: &mut Views, mut params: Params) -> Result<Vec<u8>, W
         values
     };
     let (arguments, fields) = (list(row.arguments), list(row.fields));
-    body(&json!({
-        "row": row_json(&batch, row, WHOLE_MESSAGE_MAX),
+    let value = json!({
+        "row": row_json(batch, row, WHOLE_MESSAGE_MAX),
         "template": cut(batch.text(row.template), VALUE_MAX).0,
         "truncated": row.is_truncated,
         "arguments": arguments,
         "fields": fields,
         "nodes_left_out": tree.left_out,
-        "progress": view.progress(),
-    }))
+    });
+    let message = batch.text(row.message).len().min(WHOLE_MESSAGE_MAX);
+    (value, message + tree.bytes + NODE_BYTES * (tree.nodes + 3))
 }
 
 /// Values of one record, as far as there is room.

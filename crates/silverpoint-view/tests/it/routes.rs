@@ -143,6 +143,8 @@ fn lanes_have_nested_spans_moments_and_values() {
     let coarse = lanes(from, to, 1);
     let row = &coarse["tracks"][0]["rows"][0];
     assert_eq!((&row["count"], &row["duration"]), (&json!([10]), &json!([8 * ms])));
+    let exact = server.ask(&format!("/api/lanes?from={from}&to={to}&width=1&exact=1&tracks={}", ids[0]));
+    assert_eq!(exact["tracks"][0], all["tracks"][0]);
     // Within a span: it began before.
     let within = lanes(from + 4 * ms, from + 5 * ms, 100);
     assert_eq!(within["tracks"][0]["rows"][0]["begin"], json!([-4 * ms]));
@@ -185,6 +187,8 @@ fn records_are_found_by_number_time_and_from_the_end() {
         (&json!("3"), &json!("<b>&\""))
     );
     assert_eq!((&one["template"], &one["row"]["number"]), (&json!("line {}"), &json!("3")));
+    let whole = server.ask(&format!("/api/records?filter={filter}&from=3&count=1&values=1"));
+    assert_eq!((&whole["rows"][0]["row"], &whole["rows"][0]["arguments"]), (&one["row"], &one["arguments"]));
     assert_eq!(server.get(&format!("/api/record?filter={filter}&number=10")).status, 409);
 }
 
