@@ -18,7 +18,7 @@
 //!                       ├ page              files that are part of the program
 //!                       ├ answers ── worker a thread: reads on, and answers from the records of a filter
 //!                       │             ├ view ── timeline (lanes), counts (moments)    in bounded memory
-//!                       │             └ scan ── flame, counts    of a range, read once more
+//!                       │             └ scan ── flame, counts, texts    of a range, read once more
 //!                       ├ sql               a thread for queries
 //!                       └ switches          sites of living processes: all that is ever written
 //! ```
@@ -47,6 +47,7 @@ mod sql;
 mod switches;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod timeline;
 mod view;
 mod worker;

@@ -5,14 +5,18 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use silverpoint_read::Batch;
 use silverpoint_trace::Event;
 
 use crate::counts::Counts;
 use crate::flame::Flame;
+use crate::texts::{Matches, Values};
 use crate::view::View;
 
 /// A question that nobody has asked again for so long is not worked on: its page has gone.
 const INTEREST: Duration = Duration::from_secs(3);
+/// Records that are read at once where their texts are needed.
+const BATCH: usize = 128;
 /// Records between two looks at the clock.
 const STEP: u64 = 64;
 
@@ -30,12 +34,16 @@ pub struct Question {
 }
 
 /// What is made of the records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A tree of spans.
     Flame,
     /// Numbers.
     Counts,
+    /// Values of this argument.
+    Values(String),
+    /// Records that contain this text.
+    Matches(String),
 }
 
 /// What has been made of them so far.
@@ -44,6 +52,10 @@ pub enum Made {
     Flame(Box<Flame>),
     /// Numbers.
     Counts(Box<Counts>),
+    /// Values of an argument.
+    Values(Values),
+    /// Records that contain a text.
+    Matches(Matches),
 }
 
 /// See the module.
@@ -61,16 +73,28 @@ pub struct Scan {
     /// Nothing more will come.
     is_finished: bool,
     asked: Instant,
+    batch: Batch,
 }
 
 impl Scan {
     /// Nothing is read yet.
     pub fn new(question: Question) -> Self {
-        let made = match question.kind {
+        let made = match &question.kind {
             Kind::Flame => Made::Flame(Box::new(Flame::new(question.range))),
             Kind::Counts => Made::Counts(Box::default()),
+            Kind::Values(path) => Made::Values(Values::new(path)),
+            Kind::Matches(text) => Made::Matches(Matches::new(text)),
         };
-        Self { question, made, first: None, next: 0, behind: None, is_finished: false, asked: Instant::now() }
+        Self {
+            question,
+            made,
+            first: None,
+            next: 0,
+            behind: None,
+            is_finished: false,
+            asked: Instant::now(),
+            batch: Batch::default(),
+        }
     }
 
     /// Somebody has asked for it again.
@@ -110,7 +134,9 @@ impl Scan {
         }
         let end = self.behind.unwrap_or(view.counts.records);
         let mut is_enough = false;
-        if self.next < end {
+        if self.next < end && matches!(self.made, Made::Values(_) | Made::Matches(_)) {
+            is_enough = self.read(view, end, most);
+        } else if self.next < end {
             let Self { question, made, next, .. } = self;
             // To begin costs a time that grows with the streams: it must not take the place of the reading itself.
             let mut begin = None;
@@ -138,6 +164,32 @@ impl Scan {
         is_enough
     }
 
+    /// Reads texts, too; whether the time is over.
+    fn read(&mut self, view: &mut View, end: u64, most: Duration) -> bool {
+        let begin = Instant::now();
+        let (from, to) = self.question.range;
+        while self.next < end {
+            let count = BATCH.min(usize::try_from(end - self.next).unwrap_or(BATCH));
+            if view.reader.read(self.next, count, &mut self.batch).is_err() || self.batch.rows().is_empty() {
+                // The view says what is wrong with the file.
+                self.behind = Some(self.next);
+                return false;
+            }
+            for row in self.batch.rows().iter().filter(|row| row.wall_ns >= from && row.wall_ns < to) {
+                match &mut self.made {
+                    Made::Values(values) => values.add(&self.batch, row),
+                    Made::Matches(matches) => matches.add(&self.batch, row),
+                    Made::Flame(_) | Made::Counts(_) => {}
+                }
+            }
+            self.next += self.batch.rows().len() as u64;
+            if begin.elapsed() >= most {
+                return self.next < end;
+            }
+        }
+        false
+    }
+
     /// How far it is.
     pub fn progress(&self) -> Value {
         let first = self.first.unwrap_or(0);
@@ -157,5 +209,7 @@ fn take(made: &mut Made, number: u64, event: &Event<'_>) {
     match made {
         Made::Flame(flame) => flame.add(event),
         Made::Counts(counts) => counts.add(number, event),
+        // These need texts: see `read`.
+        Made::Values(_) | Made::Matches(_) => {}
     }
 }

@@ -194,6 +194,27 @@ export interface Flame {
   progress: Progress;
 }
 
+export interface ArgumentValue {
+  value: string;
+  /** A filter writes it without quotes. */
+  number: boolean;
+  records: number;
+}
+
+export interface ArgumentValues {
+  values: ArgumentValue[];
+  more: number;
+  left_out: number;
+  progress: Progress;
+}
+
+/** Records that contain a text. */
+export interface Matches {
+  numbers: string[];
+  count: number;
+  progress: Progress;
+}
+
 export interface SwitchSite {
   /** Index of its process in the answer. */
   process: number;

@@ -1,6 +1,7 @@
 // The tab of SQL: a query, its rows, and how to end it.
 
 import { get, post, type SqlAnswer } from "./api.ts";
+import { chart, seriesOf } from "./chart.ts";
 import { button, el, fill } from "./dom.ts";
 import { grid } from "./grid.ts";
 import { copy } from "./note.ts";
@@ -10,6 +11,8 @@ import type { Trace } from "./trace.ts";
 
 const EXAMPLE = "select category, level, count(*) as records\nfrom records group by category, level order by records desc";
 const SHOWN = 1000;
+/** Points of a plot. */
+const PLOTTED = 2000;
 const PAUSE_MS = 120;
 
 export class Sql {
@@ -19,6 +22,8 @@ export class Sql {
   private readonly cancel: HTMLButtonElement;
   private readonly state = el("span", { class: "dim", role: "status" });
   private readonly result = el("div", { class: "scrolls" });
+  private readonly plot: HTMLButtonElement;
+  private isPlot = false;
   private readonly tables = el("div", { class: "tables dim" });
   private job = -1;
   private columns: string[] = [];
@@ -40,6 +45,11 @@ export class Sql {
     this.run = button("Run", "Run the query (Ctrl+Enter)", () => void this.start());
     this.cancel = button("Cancel", "End the query", () => void this.end());
     this.cancel.disabled = true;
+    this.plot = button("Plot", "Show the rows as a plot, or as a table again", () => {
+      this.isPlot = !this.isPlot;
+      this.show();
+    });
+    this.plot.disabled = true;
     this.element = el(
       "div",
       { class: "panel", id: "panel-sql", role: "tabpanel", "aria-labelledby": "tab-sql" },
@@ -47,7 +57,7 @@ export class Sql {
         "div",
         { class: "sql" },
         this.query,
-        el("div", { class: "line" }, this.run, this.cancel, this.state, el("span", { class: "grow" }), button("Copy as CSV", "Copy the rows as CSV", () => this.copyCsv())),
+        el("div", { class: "line" }, this.run, this.cancel, this.state, el("span", { class: "grow" }), this.plot, button("Copy as CSV", "Copy the rows as CSV", () => this.copyCsv())),
         this.tables,
       ),
       this.result,
@@ -132,6 +142,13 @@ export class Sql {
   }
 
   private show(): void {
+    const series = seriesOf(this.columns, this.rows, PLOTTED);
+    this.plot.disabled = !series;
+    this.plot.setAttribute("aria-pressed", String(this.isPlot && series !== undefined));
+    if (series && this.isPlot) {
+      fill(this.result, chart(series), this.rows.length > PLOTTED && el("p", { class: "empty" }, `The first ${count(PLOTTED)} of ${count(this.rows.length)} rows are plotted.`));
+      return;
+    }
     const shown = this.rows.slice(0, SHOWN);
     const isNumber = this.columns.map((_, at) => shown.some((row) => row[at] !== null) && shown.every((row) => row[at] === null || /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(row[at] ?? "")));
     fill(

@@ -1,7 +1,8 @@
 // The tab of the statistics: what happened most, how long spans took, and what was lost.
 
-import { get, isAborted, isOffline, type Statistics as Answer } from "./api.ts";
+import { get, isAborted, isOffline, type Lanes, type Statistics as Answer } from "./api.ts";
 import { button, el, fill, sharpen, type Child } from "./dom.ts";
+import { chart } from "./chart.ts";
 import { Compare } from "./compare.ts";
 import { toggle } from "./filter/line.ts";
 import { Flame } from "./flame.ts";
@@ -20,6 +21,9 @@ const TITLES: Record<Part, [string, string]> = {
 };
 const ROWS = 500;
 const PAUSE_MS = 1500;
+/** Counters with a plot; others are in the timeline. */
+const PLOTS = 100;
+const PLOT_PIXELS = 160;
 
 interface Placed {
   file: string;
@@ -98,14 +102,33 @@ export class Statistics {
     this.askedFor = this.trace.version;
     this.askedAt = performance.now();
     try {
-      this.show(await get<Answer>("stats", { filter: this.trace.filter, count: ROWS }, this.running.signal));
+      const { signal } = this.running;
+      const answer = await get<Answer>("stats", { filter: this.trace.filter, count: ROWS }, signal);
+      this.show(answer, await this.plots(answer, signal));
     } catch (error) {
       if (isAborted(error)) return;
       fill(this.content, el("p", { class: "empty bad" }, error instanceof Error ? error.message : String(error)));
     }
   }
 
-  private show(answer: Answer): void {
+  /** The values of the first counters over the whole time. */
+  private async plots(answer: Answer, signal: AbortSignal): Promise<Map<number, HTMLElement>> {
+    const { base, filter } = this.trace;
+    const tracks = answer.counters.slice(0, PLOTS).map(({ track }) => track);
+    if (!tracks.length || answer.begin === null || answer.end === null) return new Map();
+    const lanes = await get<Lanes>("lanes", { filter, from: answer.begin, to: BigInt(answer.end) + 1n, width: PLOT_PIXELS, tracks: tracks.join(",") }, signal);
+    const shift = Number(BigInt(lanes.from) - base);
+    const names = new Map(answer.counters.map(({ track, name }) => [track, name]));
+    return new Map(
+      lanes.tracks.flatMap(({ id, points }) => {
+        if (!points?.at.length) return [];
+        const x = points.at.map((at) => at + shift);
+        return [[id, chart({ x, y: points.last.map((value) => value ?? NaN), label: `${names.get(id) ?? "counter"} over time` }, "spark wide")]];
+      }),
+    );
+  }
+
+  private show(answer: Answer, plots: Map<number, HTMLElement>): void {
     const scroll = this.scrolls.scrollTop;
     this.sparks = [];
     const losses = answer.losses.filter(({ records }) => records !== "0");
@@ -183,6 +206,7 @@ export class Statistics {
               { title: "Least", isNumber: true, show: (row) => figure(row.min), key: (row) => row.min ?? 0 },
               { title: "Greatest", isNumber: true, show: (row) => figure(row.max), key: (row) => row.max ?? 0 },
               { title: "Last", isNumber: true, show: (row) => figure(row.last), key: (row) => row.last ?? 0 },
+              { title: "Over time", show: (row) => plots.get(row.track) ?? "" },
             ], answer.counters)
           : null,
       ),

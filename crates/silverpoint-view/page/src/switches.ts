@@ -42,6 +42,8 @@ export class Switches {
   private answer: Answer | undefined;
   private shown = "";
   private timer = 0;
+  /** Changes that were begun, and those that have ended. */
+  private changes = 0;
 
   constructor(
     private trace: Trace,
@@ -75,14 +77,25 @@ export class Switches {
   }
 
   private async ask(): Promise<void> {
+    const { changes } = this;
     try {
-      this.answer = await get<Answer>("switches");
+      const answer = await get<Answer>("switches");
+      // What was asked before a change does not know it.
+      if (changes !== this.changes) return;
+      this.answer = answer;
       this.showProcesses();
       this.showRows();
     } catch (error) {
       this.shown = "";
       fill(this.processes, el("p", { class: "bad" }, error instanceof Error ? error.message : String(error)));
     }
+  }
+
+  private async change(text: string, pid: number | undefined): Promise<void> {
+    this.changes++;
+    await direct(text, pid);
+    this.changes++;
+    await this.ask();
   }
 
   /** Only what has changed, and not while somebody writes in a field. */
@@ -101,7 +114,7 @@ export class Switches {
       processes.map(({ pid, name, directives, problem }) => {
         const input = el("input", { type: "text", class: "mono grow", spellcheck: "false", placeholder: "off; for example info,net=debug,pump.cpp:88=on", "aria-label": `Directives of ${name} ${pid}` });
         input.value = directives;
-        const set = () => void direct(input.value, pid).then((holds) => (holds ? this.ask() : undefined));
+        const set = () => void this.change(input.value, pid);
         input.addEventListener("keydown", (event) => event.key === "Enter" && set());
         return el("div", { class: "line" }, el("b", {}, name), el("span", { class: "dim" }, pid), problem ? el("span", { class: "bad" }, problem) : [input, button("Set", `Replace the directives of ${name} ${pid}`, set)]);
       }),
@@ -132,7 +145,7 @@ export class Switches {
     if (box.disabled) box.title = "Directives cannot name this place; switch its category above";
     box.addEventListener("change", () => {
       const text = directiveOf(site, box.checked);
-      if (text) void direct(text, process?.pid).then(() => this.ask());
+      if (text) void this.change(text, process?.pid);
     });
     return el(
       "tr",

@@ -15,6 +15,8 @@ export const tests = {
     await spans.getByRole("button", { name: "Name" }).click();
     assert.deepEqual(await names(), [...(await names())].sort().reverse());
     assert.ok((await coloursOf(page, ".spark >> nth=0")) >= 2, "the distribution");
+    await page.getByRole("table", { name: "Counters" }).getByRole("img").first().waitFor();
+    assert.ok((await coloursOf(page, ".spark.wide >> nth=0")) >= 2, "the values of a counter");
     await page.getByRole("table", { name: "Places" }).locator("tbody tr").first().click();
     await until("the filter of the place", async () => /^--file .*:\d+$/.test(await page.inputValue(".filter input")));
     await page.waitForSelector("#panel-records:not([hidden]) .row");
@@ -83,6 +85,12 @@ export const tests = {
     const result = page.getByRole("table", { name: "Result" });
     assert.deepEqual(await result.locator("th").allTextContents(), ["level", "n", "missing"]);
     assert.ok((await result.textContent()).includes("warn"));
+    const plot = page.getByRole("button", { name: "Show the rows as a plot" });
+    await plot.click();
+    await page.getByRole("img", { name: "n by level" }).waitFor();
+    assert.ok((await coloursOf(page, ".chart")) >= 3, "bars and their words");
+    await plot.click();
+    await result.waitFor();
     await query("select nothing from nowhere");
     await until("the mistake", async () => /nowhere/.test(await state()));
     await query("with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n");

@@ -56,6 +56,46 @@ export const tests = {
     return page;
   },
 
+  "values of an argument are counted, and filter": async ({ shop, file }) => {
+    const page = await open(shop, "#records");
+    await page.getByRole("textbox", { name: "Count the values of an argument" }).fill("point.x");
+    await page.keyboard.press("Enter");
+    // All are equally frequent: they stand in the order of their texts.
+    const value = page.getByTitle(/^point\.x = 1: /);
+    await value.waitFor();
+    await page.getByText(/^\d+ more values$/).waitFor();
+    const wanted = run(silverpoint, "cat", "--json", "-w", "point.x=1", file).trim().split("\n").length;
+    assert.equal(await value.locator(".amount").textContent(), String(wanted));
+    await value.click();
+    await until("the condition", async () => (await page.inputValue(".filter input")) === "point.x=1");
+    await until("its records", async () => (await position(page)) === wanted);
+    return page;
+  },
+
+  "a text is found in all records, next and previous": async ({ shop, file }) => {
+    const page = await open(shop, "#records");
+    const lines = run(silverpoint, "cat", "--json", file).trim().split("\n").map((line) => JSON.parse(line));
+    const { message } = lines.find(({ level }) => level === "warn");
+    const many = lines.filter((line) => line.message.toLowerCase().includes(message.toLowerCase())).length;
+    const input = page.getByRole("searchbox", { name: "Find in the text" });
+    await input.fill(message.toUpperCase());
+    await input.press("Enter");
+    const state = () => page.locator("#panel-records .search [role=status]").textContent();
+    await until("the first", async () => (await state()) === `1 of ${many}`);
+    const selected = page.locator(".row[aria-selected=true]");
+    await until("its row", async () => (await selected.count()) === 1 && (await selected.textContent()).includes(message));
+    if (many > 1) {
+      await input.press("Enter");
+      await until("the second", async () => (await state()) === `2 of ${many}`);
+      await input.press("Shift+Enter");
+      await until("the first again", async () => (await state()) === `1 of ${many}`);
+    }
+    await input.fill("no such text anywhere");
+    await input.press("Enter");
+    await until("nothing", async () => (await state()) === "no record has it");
+    return page;
+  },
+
   "the filter completes, and says what is wrong": async ({ shop }) => {
     const page = await open(shop, "#records");
     await page.keyboard.press("/");

@@ -62,6 +62,15 @@ export const units = {
     }
   },
 
+  "a result is plotted over numbers in order, or over words": async () => {
+    const { extent, seriesOf } = await load("chart.ts");
+    assert.deepEqual(seriesOf(["t", "w", "n"], [["3", "a", "1"], ["1", "b", "2.5"], [null, "c", "4"]], 10), { x: [1, 3], y: [2.5, 1], label: "n by t" });
+    assert.deepEqual(seriesOf(["w", "n"], [["a", "1"], ["b", null], ["c", "9"]], 2).x, ["a", "b"]);
+    assert.equal(seriesOf(["w", "v"], [["a", "x"], ["b", "y"]], 10), undefined);
+    assert.deepEqual(extent([5, NaN, 3]), [0, 5]);
+    assert.deepEqual(extent([]), [0, 1]);
+  },
+
   "a flame graph is as wide as what is within it": async () => {
     const { widths } = await load("flame.ts");
     // root, process, a span of 10 with two within it, of which one has more time than is known around it.

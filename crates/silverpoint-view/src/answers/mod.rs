@@ -5,6 +5,7 @@ mod counts;
 mod flame;
 mod lanes;
 mod records;
+mod scans;
 mod shared;
 mod trace;
 
@@ -23,6 +24,8 @@ pub fn of(path: &str) -> Option<Handler> {
         "/api/facets" => counts::facets,
         "/api/stats" => counts::stats,
         "/api/flame" => flame::flame,
+        "/api/values" => scans::values,
+        "/api/search" => scans::search,
         "/api/complete" => complete::complete,
         _ => return None,
     })

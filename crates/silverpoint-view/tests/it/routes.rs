@@ -344,3 +344,26 @@ fn a_range_has_a_tree_of_spans_and_numbers_of_its_own() {
     assert_eq!(server.ask_finished("/api/stats?file=1")["records"], "0");
     assert_eq!(server.ask_finished("/api/stats?file=0")["records"], "65");
 }
+
+#[test]
+fn values_are_counted_and_texts_are_found() {
+    let server = served();
+    server.ask_finished("/api/trace");
+    let filter = encoded("-l warn");
+    let values = server.ask_finished(&format!("/api/values?filter={filter}&name=arg1"));
+    assert_eq!(
+        values["values"],
+        json!([
+            {"value": "<b>&\"", "number": false, "records": 10}, {"value": "x", "number": false, "records": 1},
+        ])
+    );
+    let numbers = server.ask_finished(&format!("/api/values?filter={filter}&name=arg0&count=3"));
+    assert_eq!(
+        (&numbers["values"][0], &numbers["more"]),
+        (&json!({"value": "-1", "number": true, "records": 1}), &json!(8))
+    );
+    assert_eq!(server.ask_finished("/api/values?name=nothing.there")["values"], json!([]));
+    let found = server.ask_finished(&format!("/api/search?filter={filter}&text={}", encoded("LINE 3 <B>")));
+    assert_eq!((&found["numbers"], &found["count"]), (&json!(["4"]), &json!(1)));
+    assert_eq!(server.ask_finished("/api/search?text=zzz")["count"], 0);
+}

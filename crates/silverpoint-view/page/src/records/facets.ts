@@ -7,6 +7,7 @@ import type { Store } from "../state.ts";
 import { LEVELS } from "../theme.ts";
 import { count, shortCount } from "../time.ts";
 import type { Trace } from "../trace.ts";
+import { ValuePanel } from "./values.ts";
 
 const TITLES: Record<FacetName, string> = {
   levels: "Level, at least",
@@ -22,7 +23,9 @@ const MORE = 500;
 const PAUSE_MS = 1500;
 
 export class FacetPanel {
-  readonly element = el("nav", { class: "facets", "aria-label": "Values to filter by" });
+  private readonly content = el("div");
+  private readonly values: ValuePanel;
+  readonly element: HTMLElement;
   private facets: Facets | undefined;
   private opened = new Set<FacetName>();
   private running: AbortController | undefined;
@@ -33,10 +36,14 @@ export class FacetPanel {
   constructor(
     private trace: Trace,
     private store: Store,
-  ) {}
+  ) {
+    this.values = new ValuePanel(trace, store);
+    this.element = el("nav", { class: "facets", "aria-label": "Values to filter by" }, this.content, this.values.element);
+  }
 
   /** Asks again if something has changed. */
   refresh(): void {
+    if (this.store.state.tab === "records" && this.trace.isKnown) this.values.refresh();
     if (this.store.state.tab !== "records" || this.askedFor === this.trace.version || !this.trace.isKnown) return;
     const wait = this.askedAt + PAUSE_MS - performance.now();
     clearTimeout(this.timer);
@@ -61,7 +68,7 @@ export class FacetPanel {
     const { facets } = this;
     if (!facets) return;
     fill(
-      this.element,
+      this.content,
       FACETS.map((name) => {
         const all = name === "levels" ? [...facets[name]].sort((one, two) => order(one.value) - order(two.value)) : facets[name];
         const shown = this.opened.has(name) ? all : all.slice(0, FIRST);

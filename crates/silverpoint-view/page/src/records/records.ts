@@ -11,6 +11,7 @@ import type { Trace } from "../trace.ts";
 import { toJson } from "../tree.ts";
 import { chooseColumns } from "./columns.ts";
 import { FacetPanel } from "./facets.ts";
+import { Find } from "./find.ts";
 import { RowCache } from "./rows.ts";
 import { Table } from "./table.ts";
 
@@ -55,6 +56,7 @@ export class Records {
         { class: "bar" },
         this.position,
         this.newer,
+        new Find(trace, () => this.table.focus, (number) => this.reveal(number)).element,
         el("span", { class: "grow" }),
         this.followButton,
         button("Columns", "Choose columns; any argument can be one", () => chooseColumns(store.state.columns, (columns) => store.set({ columns }))),
