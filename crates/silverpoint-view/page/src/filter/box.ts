@@ -16,6 +16,8 @@ export class FilterBox {
   private readonly list: HTMLElement;
   private choices: Completions["items"] = [];
   private replaced: [number, number] = [0, 0];
+  /** The text that the choices are for. */
+  private completed = "";
   private chosen = -1;
   private asked = 0;
 
@@ -66,10 +68,12 @@ export class FilterBox {
 
   private async complete(): Promise<void> {
     const number = ++this.asked;
-    const cursor = this.input.selectionStart ?? this.input.value.length;
+    const text = this.input.value;
+    const cursor = this.input.selectionStart ?? text.length;
     try {
-      const { from, to, items } = await this.options.complete(this.input.value, cursor);
+      const { from, to, items } = await this.options.complete(text, cursor);
       if (number !== this.asked || document.activeElement !== this.input) return;
+      this.completed = text;
       this.replaced = [from, to];
       this.choices = items;
       this.chosen = -1;
@@ -108,7 +112,8 @@ export class FilterBox {
 
   private take(at: number): void {
     const choice = this.choices[at];
-    if (!choice) return;
+    // Written on meanwhile: what is offered belongs to another text.
+    if (!choice || this.completed !== this.input.value) return;
     const before = this.input.value.slice(0, this.replaced[0]) + choice.text;
     this.input.value = before + this.input.value.slice(this.replaced[1]);
     this.input.setSelectionRange(before.length, before.length);
@@ -127,7 +132,10 @@ export class FilterBox {
         this.chosen = (this.chosen + step + this.choices.length + (this.chosen < 0 && step < 0 ? 1 : 0)) % this.choices.length;
         this.show();
       }
-    } else if (event.key === "Tab" && isOpen) this.take(Math.max(0, this.chosen));
+    } else if (event.key === "Tab" && isOpen) {
+      if (this.completed === this.input.value) this.take(Math.max(0, this.chosen));
+      else void this.complete().then(() => this.take(0));
+    }
     else if (event.key === "Enter") {
       if (isOpen && this.chosen >= 0) this.take(this.chosen);
       else {
