@@ -3,15 +3,21 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/vfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
+#include <iostream>
 #include <silverpoint/silverpoint.hpp>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "support/traced.hpp"
 
@@ -116,6 +122,124 @@ TEST(Growth, ABurstThatFitsIntoTheMemoryWaitsForNobody) {
     }).join();
     EXPECT_EQ(session.get<std::uint32_t>(520), slabs);
     EXPECT_EQ(session.drain().size(), kRecords);
+}
+
+constexpr std::uint64_t kAccessibleAtFirst = 32u << 20;
+
+std::uint64_t handled = 0;
+
+// A timer interrupts a chain all the time. Most of its time goes into making the memory of further rings.
+TEST(Growth, AChainIsWholeWithSignalHandlersInIt) {
+    reader::Session& session = traced::session();
+    session.drain();
+    session.set<std::uint32_t>(768, 1);
+    session.set<std::uint32_t>(788, 0xFFFFFFFF);
+    constexpr std::uint64_t kRecords = 200'000;
+    struct sigaction action {};
+    action.sa_handler = [](int) { SP_EVENT("handled", handled++); };
+    action.sa_flags = SA_RESTART;
+    ASSERT_EQ(sigaction(SIGALRM, &action, nullptr), 0);
+    const itimerval often{{0, 100}, {0, 100}}, never{};
+    ASSERT_EQ(setitimer(ITIMER_REAL, &often, nullptr), 0);
+    // Until it was interrupted at all.
+    std::uint64_t numbered = 0;
+    while (numbered < kRecords || handled == 0) SP_EVENT("numbered", numbered++, 0.5);
+    ASSERT_EQ(setitimer(ITIMER_REAL, &never, nullptr), 0);
+    std::uint64_t of_thread = 0, of_handler = 0, others = 0;
+    for (const reader::Record& record : session.drain()) {
+        if (record.site < 16) continue;
+        std::uint64_t number;
+        std::memcpy(&number, record.args.data(), sizeof number);
+        const bool is_handled = session.site(record.site).text == "handled";
+        others += number != (is_handled ? of_handler++ : of_thread++);
+    }
+    EXPECT_EQ(of_thread, numbered);
+    EXPECT_EQ(of_handler, handled);
+    EXPECT_EQ(others, 0u) << "each once and in order";
+}
+
+// Runs this program again under a limit of its address space (0: none). MiB of its session's rings.
+std::uint64_t rings_of_another(rlim_t addresses) {
+    int ends[2];
+    EXPECT_EQ(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        const rlimit limit{addresses, RLIM_INFINITY};
+        if (addresses != 0 && setrlimit(RLIMIT_AS, &limit) != 0) _exit(1);
+        dup2(ends[1], 1);
+        unsetenv("SILVERPOINT_MEMORY");
+        execl("/proc/self/exe", "growth_test", "--gtest_filter=Growth.DISABLED_ToldToAnother",
+              "--gtest_also_run_disabled_tests", nullptr);
+        _exit(1);
+    }
+    close(ends[1]);
+    std::string told;
+    char buffer[512];
+    for (ssize_t got; (got = read(ends[0], buffer, sizeof buffer)) > 0;)
+        told.append(buffer, static_cast<std::size_t>(got));
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0) << told;
+    const std::size_t at = told.find("rings: ");
+    EXPECT_NE(at, std::string::npos) << told;
+    return at == std::string::npos ? 0 : std::stoull(told.substr(at + 7));
+}
+
+TEST(Growth, DISABLED_ToldToAnother) {
+    std::cout << "rings: " << traced::session().get<std::uint64_t>(104) << std::endl;
+}
+
+TEST(Growth, ALimitOfTheAddressSpaceKeepsTheMemorySmall) {
+    if (std::getenv("TEST_RUNNER") != nullptr) GTEST_SKIP() << "an emulator runs no program that it starts";
+    const std::uint64_t by_default = rings_of_another(0);
+    EXPECT_LE(by_default, 256u << 20);
+    EXPECT_EQ(rings_of_another(rlim_t{1} << 40), std::min(by_default, kAccessibleAtFirst));
+}
+
+// Records so many kilobytes, each with its number.
+void record_kilobytes(std::uint64_t begin, std::uint64_t end) {
+    const std::string text(1000, 'x');
+    for (std::uint64_t i = begin; i < end; ++i) SP_EVENT("wide", i, text);
+}
+
+std::uint64_t numbers_in_order(const std::vector<reader::Record>& records) {
+    std::uint64_t expected = 0;
+    for (const reader::Record& record : records) {
+        std::uint64_t number;
+        std::memcpy(&number, record.args.data(), sizeof number);
+        if (number != expected++) return ~std::uint64_t{0};
+    }
+    return expected;
+}
+
+// And the thread forks in the middle.
+TEST(Growth, ABurstTakesMoreThanIsAccessibleAtFirst) {
+    reader::Session& session = traced::session();
+    session.drain();
+    if (session.get<std::uint64_t>(104) < 3 * kAccessibleAtFirst)
+        GTEST_SKIP() << "the machine has too little memory for such a session";
+    session.set<std::uint32_t>(768, 1);
+    session.set<std::uint32_t>(788, 0xFFFFFFFF);
+    constexpr std::uint64_t kRecords = 40'000, kOfChild = 100;
+    int status = 0;
+    std::thread([&] {
+        record_kilobytes(0, kRecords - 1);
+        const pid_t child = fork();
+        if (child == 0) {
+            record_kilobytes(0, kOfChild);
+            reader::Session mine = reader::Session::mine();
+            const bool is_whole = numbers_in_order(mine.drain()) == kOfChild;
+            std::filesystem::remove_all(mine.path());
+            _exit(is_whole ? 0 : 1);
+        }
+        record_kilobytes(kRecords - 1, kRecords);
+        waitpid(child, &status, 0);
+    }).join();
+    EXPECT_EQ(status, 0) << "the child has its own records only";
+    EXPECT_GT(session.get<std::uint32_t>(520), kAccessibleAtFirst / kSlab);
+    for (const reader::Ring& ring : session.rings()) EXPECT_EQ(ring.load<std::uint64_t>(88), 0u) << "a wait";
+    EXPECT_EQ(numbers_in_order(session.drain()), kRecords) << "every record once and in order";
 }
 
 }  // namespace

@@ -486,6 +486,38 @@ TEST(Plugins, NothingOfAtraceIsLeftWhenTheyAreUnloaded) {
     std::filesystem::remove_all(place);
 }
 
+// A plug-in goes in the middle of its chain, and comes again.
+TEST(Plugins, AChainOfAnUnloadedCopyIsWhole) {
+    traced::take();
+    Session& session = traced::session();
+    session.set<std::uint32_t>(768, 1);           // somebody is to collect
+    session.set<std::uint32_t>(788, 0xFFFFFFFF);  // and would be waited for without end
+    constexpr std::uint64_t kFirst = 15'000, kBoth = 18'000;
+    for (const auto& [from, to] : {std::pair{std::uint64_t{0}, kFirst}, std::pair{kFirst, kBoth}}) {
+        void* plugin = dlopen(beside("libplugin.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+        ASSERT_NE(plugin, nullptr) << dlerror();
+        const auto run_plugin = reinterpret_cast<void (*)(std::uint64_t)>(dlsym(plugin, "plugin_run"));
+        for (std::uint64_t number = from; number < to; ++number) run_plugin(number);
+        ASSERT_EQ(dlclose(plugin), 0);
+    }
+    const auto rings = session.rings();
+    EXPECT_GT(std::count_if(rings.begin(), rings.end(),
+                            [](const reader::Ring& ring) { return ring.bytes == 1u << 20; }),
+              3)
+        << "a chain";
+    std::uint64_t expected = 0, others = 0;
+    for (const reader::Record& record : session.drain()) {
+        if (record.site < 16 || session.site(record.site).text != "plugin {}") continue;
+        std::uint64_t number;
+        std::memcpy(&number, record.args.data(), sizeof number);
+        others += number != expected++;
+    }
+    EXPECT_EQ(expected, kBoth);
+    EXPECT_EQ(others, 0u) << "each once and in order";
+    session.set<std::uint32_t>(768, 0);
+    session.set<std::uint32_t>(788, 1000);
+}
+
 // Mappings of this process; of files below the root of sessions.
 struct Mapped {
     std::size_t all = 0, sessions = 0;

@@ -23,6 +23,7 @@
 //!  ending     processes that are about to end, and what they still hold
 //!  exit       what is called when the process ends in order
 //!  lasting    references for constants
+//!  memory     how much memory the rings of a session may take
 //!  hangup     SIGHUP for who wants files opened anew, and as it was before when nobody does
 //!  probe      what this kernel and this process allow
 //!  observer   the collector's side: positions and data by pread, never through a map of a producer's file
@@ -52,6 +53,8 @@ pub mod kept;
 pub mod lasting;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod lines;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub mod memory;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod observer;
 #[cfg(any(target_os = "linux", target_os = "android"))]

@@ -12,10 +12,16 @@ mod free;
 
 use std::sync::atomic::Ordering;
 
+use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicU32, AtomicU64, fence};
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
-use silverpoint_shm::ring::{BUSY, Head, Platform, Room, Shared, Word32, Word64, ring_doorbell};
+use silverpoint_shm::ring::{
+    BUSY, Head, Platform, Room, Shared, Word32, Word64, look_at_memory, ring_doorbell,
+};
+use silverpoint_wire::layout::ring::{
+    ADOPTION, CLAIMING, LIVE, PRESENT, RETIRED, RETURNED, RETURNING, STATE_MASK,
+};
 
 /// The smallest ring: an eighth is one word, a record at most two.
 const CAPACITY: usize = 64;
@@ -332,6 +338,79 @@ fn the_doorbell_is_always_heard() {
             }
         }
         producer.join().unwrap();
+    });
+}
+
+/// A retired slice, as its adopters and the collector that gives its memory back see it.
+struct Retired {
+    state: AtomicU32,
+    returned: U32,
+    /// loom reports two who use it at once: its owner, and the collector that makes a hole of it.
+    memory: UnsafeCell<bool>,
+}
+
+impl Retired {
+    /// Adopts it, records, and retires it again.
+    fn adopt(&self) {
+        let state = self.state.load(Ordering::Acquire);
+        if state & STATE_MASK != RETIRED {
+            return;
+        }
+        let count = (state & !STATE_MASK) + ADOPTION;
+        let taken = self.state.compare_exchange(state, count | CLAIMING, Ordering::AcqRel, Ordering::Relaxed);
+        if taken.is_err() {
+            return;
+        }
+        let memory = look_at_memory::<Loom>(&self.returned);
+        if memory != RETURNING {
+            self.memory.with_mut(|is_there| {
+                // SAFETY: loom checks that nobody else uses it.
+                let is_there = unsafe { &mut *is_there };
+                assert_eq!(*is_there, memory == PRESENT);
+                *is_there = true;
+            });
+            if memory == RETURNED {
+                self.returned.store(PRESENT, Ordering::Relaxed);
+            }
+            self.state.store(count | LIVE, Ordering::Release);
+        }
+        self.state.store(count | RETIRED, Ordering::Release);
+    }
+
+    /// As a collector: spec/wire.md, section 3.4.
+    fn give_back(&self) {
+        let before = self.state.load(Ordering::Acquire);
+        if before & STATE_MASK != RETIRED || self.returned.load(Ordering::Acquire) == RETURNED {
+            return;
+        }
+        self.returned.store(RETURNING, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        if self.state.load(Ordering::Acquire) != before {
+            self.returned.store(PRESENT, Ordering::Relaxed);
+            return;
+        }
+        // SAFETY: loom checks that nobody else uses it.
+        self.memory.with_mut(|is_there| unsafe { *is_there = false });
+        self.returned.store(RETURNED, Ordering::Release);
+    }
+}
+
+/// The memory of a retired slice is given back, or the slice is adopted: never both.
+#[test]
+fn memory_is_given_back_or_used() {
+    model(3, || {
+        let slice = Arc::new(Retired {
+            state: AtomicU32::new(RETIRED),
+            returned: U32(AtomicU32::new(PRESENT)),
+            memory: UnsafeCell::new(true),
+        });
+        let adopters: [_; 2] = std::array::from_fn(|_| {
+            let slice = Arc::clone(&slice);
+            thread::spawn(move || slice.adopt())
+        });
+        slice.give_back();
+        slice.give_back();
+        adopters.into_iter().for_each(|adopter| adopter.join().unwrap());
     });
 }
 

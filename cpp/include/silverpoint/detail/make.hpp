@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/statfs.h>
 
+#include "opened.hpp"
 #include "settings.hpp"
 #include "sweep.hpp"
 
@@ -30,7 +31,7 @@ SP_DETAIL_COLD void release_owner() {
 }
 
 // Reads the layout from a mapped control header, no matter which copy made it.
-SP_DETAIL_COLD void adopt_layout() {
+SP_DETAIL_COLD void adopt_layout(const Settings& settings) {
     Session& s = session;
     s.control_size = s.plain<std::uint64_t>(at::kControlSize);
     s.rings_size = s.plain<std::uint64_t>(at::kRingsSize);
@@ -50,6 +51,8 @@ SP_DETAIL_COLD void adopt_layout() {
     s.anchors_cap = s.plain<std::uint32_t>(at::kAnchorsCap);
     s.source = s.plain<std::uint32_t>(at::kClockSource);
     s.flags = s.plain<std::uint32_t>(at::kFlags);
+    const auto small = static_cast<std::uint32_t>(kSmallMemory / s.slab_bytes);
+    s.uncollected_slabs = settings.memory != 0 || s.slab_count < small ? s.slab_count : small;
 }
 
 // Counts this copy in; false if the last one has left, and the directory may be about to be removed.
@@ -70,23 +73,36 @@ SP_DETAIL_COLD std::uint64_t file_size_limit() {
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur : ~std::uint64_t{0};
 }
 
-// The most bytes of a session's rings: the requested size. Otherwise the least of 32 MiB, a sixteenth of the
-// memory and a quarter of the free room.
+// Whether a session may reserve addresses for more than kSmallMemory. A limit of the address space counts
+// them. So does `mlockall` where memory may be locked up to a limit. A limit below kSmallMemory allows no
+// program with a session to lock all of its memory.
+SP_DETAIL_COLD bool may_reserve_much() {
+    struct rlimit addresses {};
+    struct rlimit locked {};
+    return getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur == RLIM_INFINITY &&
+           getrlimit(RLIMIT_MEMLOCK, &locked) == 0 &&
+           (locked.rlim_cur == RLIM_INFINITY || locked.rlim_cur <= kSmallMemory);
+}
+
+// The most bytes of a session's rings: the requested size, or the default.
 SP_DETAIL_COLD std::uint64_t ceiling(const Path& root, std::uint64_t asked) {
     constexpr std::uint64_t kSmallest = 64u << 10, kLargest = std::uint64_t{64} << 30;
     const auto least = [](std::uint64_t a, std::uint64_t b) { return a < b ? a : b; };
     std::uint64_t most = asked;
     if (most == 0) {
-        most = 32u << 20;
+        std::uint64_t memory = ~std::uint64_t{0}, room = memory;
         const long pages = sysconf(_SC_PHYS_PAGES);
-        if (pages > 0) most = least(most, static_cast<std::uint64_t>(pages) * 4096 / 16);
+        if (pages > 0) memory = static_cast<std::uint64_t>(pages) * 4096;
         char text[64] = {};
         if (read_file("/sys/fs/cgroup/memory.max", text, sizeof text - 1) > 0 && text[0] >= '0' &&
             text[0] <= '9')
-            most = least(most, parse_size(text) / 16);
+            memory = least(memory, parse_size(text));
         struct statfs found {};
         if (statfs(root.c_str(), &found) == 0)
-            most = least(most, std::uint64_t{found.f_bavail} * static_cast<std::uint64_t>(found.f_bsize) / 4);
+            room = std::uint64_t{found.f_bavail} * static_cast<std::uint64_t>(found.f_bsize);
+        most = least(least(kSmallMemory, memory / 16), room / 4);
+        const std::uint64_t large = least(least(kLargeMemory, memory / 64), room / 16);
+        if (large > most && may_reserve_much()) most = large;
     }
     if (most < kSmallest) most = kSmallest;
     return least(least(most, kLargest), file_size_limit());
@@ -131,8 +147,11 @@ SP_DETAIL_COLD std::uint32_t write_process_text(char* out) {
     return static_cast<std::uint32_t>(text.size());
 }
 
+// Access to what is mapped. That of the rings begins with none (opened.hpp).
+inline constexpr int kAccess = PROT_READ | PROT_WRITE;
+
 // A new file of this size, mapped; the descriptor is closed. `fixed` replaces a mapping at that address.
-SP_DETAIL_COLD char* make_file(const Path& directory, const char* name, std::size_t size,
+SP_DETAIL_COLD char* make_file(const Path& directory, const char* name, std::size_t size, int access,
                                void* fixed = nullptr) {
     if (size > file_size_limit()) {
         errno = EFBIG;
@@ -144,8 +163,8 @@ SP_DETAIL_COLD char* make_file(const Path& directory, const char* name, std::siz
     if (fd < 0) return nullptr;
     void* map = MAP_FAILED;
     if (ftruncate(fd, static_cast<off_t>(size)) == 0)
-        map = mmap(fixed, size, PROT_READ | PROT_WRITE,
-                   MAP_SHARED | MAP_NORESERVE | (fixed != nullptr ? MAP_FIXED : 0), fd, 0);
+        map =
+            mmap(fixed, size, access, MAP_SHARED | MAP_NORESERVE | (fixed != nullptr ? MAP_FIXED : 0), fd, 0);
     const ErrnoGuard guard;
     close(fd);
     return map == MAP_FAILED ? nullptr : static_cast<char*>(map);
@@ -218,10 +237,13 @@ SP_DETAIL_COLD bool make_session(const Settings& settings) {
     const std::size_t descs_at = region(kDescs);
 
     s.path = made;
-    s.control = make_file(made, "control", end);
+    s.control = make_file(made, "control", end, kAccess);
     const std::size_t rings_size = static_cast<std::size_t>(slabs) * slab;
-    s.rings = make_file(made, "rings", rings_size == 0 ? 4096 : rings_size);
-    if (s.control == nullptr || s.rings == nullptr || !back(s.control, 0, eager, "control")) {
+    s.rings_size = rings_size;
+    s.rings_opened.store(0, std::memory_order_relaxed);
+    s.rings = make_file(made, "rings", s.rings_bytes(), PROT_NONE);
+    if (s.control == nullptr || s.rings == nullptr || !open_rings(1) ||
+        !back(s.control, 0, eager, "control")) {
         const ErrnoGuard guard;
         unlink_session(made);
         return false;
@@ -287,7 +309,7 @@ SP_DETAIL_COLD bool make_session(const Settings& settings) {
     s.word(at::kCopiesNext).store(1, std::memory_order_relaxed);
     s.copy = 1;
     s.is_kept = settings.kept;
-    adopt_layout();
+    adopt_layout(settings);
     add_anchor();
     if (!make_locks(made) || !publish(made, root)) {
         const ErrnoGuard guard;
@@ -299,7 +321,7 @@ SP_DETAIL_COLD bool make_session(const Settings& settings) {
 }
 
 // A file of a session, mapped whole; null if it is not a plain file of the user, with the required size.
-SP_DETAIL_COLD char* map_file(const Path& directory, const char* name, std::size_t& size,
+SP_DETAIL_COLD char* map_file(const Path& directory, const char* name, std::size_t& size, int access,
                               void* fixed = nullptr) {
     Path path = directory;
     const int fd = open(path.add("/").add(name).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -310,8 +332,8 @@ SP_DETAIL_COLD char* map_file(const Path& directory, const char* name, std::size
         static_cast<std::size_t>(found.st_size) >= 4096 &&
         (size == 0 || static_cast<std::size_t>(found.st_size) == size)) {
         size = static_cast<std::size_t>(found.st_size);
-        map = mmap(fixed, size, PROT_READ | PROT_WRITE,
-                   MAP_SHARED | MAP_NORESERVE | (fixed != nullptr ? MAP_FIXED : 0), fd, 0);
+        map =
+            mmap(fixed, size, access, MAP_SHARED | MAP_NORESERVE | (fixed != nullptr ? MAP_FIXED : 0), fd, 0);
     }
     close(fd);
     return map == MAP_FAILED ? nullptr : static_cast<char*>(map);
@@ -372,17 +394,19 @@ SP_DETAIL_COLD bool find_session(const Path& root, Visit visit) {
 }
 
 // Joins the session that another copy of this process has made, if there is one.
-SP_DETAIL_COLD bool join_session() {
+SP_DETAIL_COLD bool join_session(const Settings& settings) {
     Path root;
     if (!find_root(root)) return false;
-    return find_session(root, [](const Path& name) {
+    return find_session(root, [&settings](const Path& name) {
         std::size_t control_size = 0, rings_size = 0;
-        session.control = map_file(name, "control", control_size);
-        session.rings = map_file(name, "rings", rings_size);
-        if (session.control != nullptr && session.rings != nullptr &&
+        session.control = map_file(name, "control", control_size, kAccess);
+        session.rings = map_file(name, "rings", rings_size, PROT_NONE);
+        session.rings_size = rings_size;
+        session.rings_opened.store(0, std::memory_order_relaxed);
+        if (session.control != nullptr && session.rings != nullptr && open_rings(1) &&
             is_layout_sound(session.control, control_size, rings_size) && enter_session(session.control)) {
             session.path = name;
-            adopt_layout();
+            adopt_layout(settings);
             return true;
         }
         if (session.control != nullptr) munmap(session.control, control_size);

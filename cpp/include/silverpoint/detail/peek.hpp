@@ -183,8 +183,7 @@ class PeekedRing {
 template <class Visit>
 void each_ring(Visit&& visit) {
     if (!session.is_ready()) return;
-    std::uint32_t slabs = session.word(at::kSlabsNext).load(std::memory_order_acquire);
-    if (slabs > session.slab_count) slabs = session.slab_count;
+    const std::uint32_t slabs = slabs_in_use();
     for (std::uint32_t slab = 0; slab < slabs; ++slab) {
         const std::size_t entry = session.slabs_at + std::size_t{slab} * 16;
         const std::uint32_t shift = session.word(entry).load(std::memory_order_acquire);

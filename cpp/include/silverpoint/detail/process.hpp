@@ -55,13 +55,13 @@ SP_DETAIL_COLD Path root_of_session() {
 SP_DETAIL_COLD bool join_after_fork(const Path& root) {
     return find_session(root, [](const Path& name) {
         std::size_t size = session.control_size, rings_size = session.rings_bytes();
-        char* other = map_file(name, "control", size);
+        char* other = map_file(name, "control", size, kAccess);
         if (other == nullptr) return false;
         const bool joined = is_child_of_session(other) && enter_session(other);
         munmap(other, size);
         // Rings first: until the control file is the child's own, no process has noticed anything.
-        if (!joined || map_file(name, "rings", rings_size, session.rings) == nullptr ||
-            map_file(name, "control", size, session.control) == nullptr)
+        if (!joined || map_file(name, "rings", rings_size, PROT_NONE, session.rings) == nullptr ||
+            !open_rings(1) || map_file(name, "control", size, kAccess, session.control) == nullptr)
             return false;
         session.path = name;
         return true;
@@ -133,7 +133,8 @@ SP_DETAIL_COLD bool make_after_fork(const Path& root) {
     bool done = fd >= 0 && ftruncate(fd, static_cast<off_t>(session.control_size)) == 0 &&
                 copy_control(fd, sites, descs);
     session.path = made;  // where `back` reads
-    done = done && make_file(made, "rings", session.rings_bytes(), session.rings) != nullptr &&
+    done = done && make_file(made, "rings", session.rings_bytes(), PROT_NONE, session.rings) != nullptr &&
+           open_rings(1) &&
            mmap(session.control, session.control_size, PROT_READ | PROT_WRITE,
                 MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd, 0) != MAP_FAILED;
     if (fd >= 0) close(fd);
@@ -155,11 +156,13 @@ SP_DETAIL_COLD bool replace_session() {
     const Path root = root_of_session();
     session.owner = nullptr;  // was not inherited
     session.left.store(0, std::memory_order_relaxed);
+    session.rings_opened.store(0, std::memory_order_relaxed);
     if (join_after_fork(root) || make_after_fork(root)) return true;
     // Without files of its own the child must not write into its parent's: everything off, privately.
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
     mmap(session.control, session.control_size, PROT_READ | PROT_WRITE, flags, -1, 0);
     mmap(session.rings, session.rings_bytes(), PROT_READ | PROT_WRITE, flags, -1, 0);
+    session.rings_opened.store(session.rings_bytes(), std::memory_order_relaxed);
     return false;
 }
 
@@ -224,7 +227,7 @@ SP_DETAIL_COLD bool make_or_replace_session() {
         if (settings.probes != 0)
             session.word(at::kProbesAsked).fetch_or(settings.probes, std::memory_order_seq_cst);
     };
-    if (join_session()) {
+    if (join_session(settings)) {
         ask_probes();
         return note_executable();
     }

@@ -99,9 +99,10 @@ SP_DETAIL_COLD bool is_too_small(const Lane& lane, std::uint64_t used) {
 inline bool is_plenty(unsigned size) {
     const unsigned shift = shift_of(size);
     const std::uint64_t eighths = shift <= 14 ? 1 : shift <= 17 ? 2 : 3;
-    std::uint64_t left = session.slab_count * eighths / 8;
-    if (left == 0 && session.slab_count >= 4) left = 1;
-    return shift != 0 && slabs_in_use() + left < session.slab_count;
+    const std::uint64_t usable = usable_slabs();
+    std::uint64_t left = usable * eighths / 8;
+    if (left == 0 && usable >= 4) left = 1;
+    return shift != 0 && slabs_in_use() + left < usable;
 }
 
 // Whether the session has no larger rings.

@@ -53,11 +53,6 @@ inline SlabEntry& slab_entry(std::uint32_t slab) {
     return *reinterpret_cast<SlabEntry*>(session.control + session.slabs_at + slab * sizeof(SlabEntry));
 }
 
-inline std::uint32_t slabs_in_use() {
-    const std::uint32_t next = session.word(at::kSlabsNext).load(std::memory_order_acquire);
-    return next < session.slab_count ? next : session.slab_count;
-}
-
 inline Ring slice_at(std::uint32_t slab, std::uint32_t number, unsigned shift) {
     return Ring{session.rings + static_cast<std::size_t>(slab) * session.slab_bytes +
                 (static_cast<std::size_t>(number) << shift)};
@@ -283,11 +278,11 @@ SP_DETAIL_COLD Ring take_new_now(unsigned shift, bool may_begin_slab, bool& has_
         for (std::uint32_t slab = slabs; slab-- > 0;)
             if (slab_entry(slab).shift.load(std::memory_order_acquire) == shift)
                 if (const Ring ring = take_from(slab, shift, has_memory)) return ring;
-        if (!may_begin_slab || slabs == session.slab_count) return {};
+        if (!may_begin_slab || slabs >= usable_slabs()) return {};
         // As for a slice: a slab is begun when its first slice is backed. The thread that sets its size sets
         // it for all; any thread may then mark it as in use. Late threads take from it, or begin the next
         // slab if it has another size.
-        has_memory = back_slab(slabs, 1u << shift);
+        has_memory = accessible_slabs(slabs + 1) > slabs && back_slab(slabs, 1u << shift);
         if (!has_memory) return {};
         std::uint32_t none = 0, begun = slabs;
         slab_entry(slabs).shift.compare_exchange_strong(none, shift, std::memory_order_acq_rel);

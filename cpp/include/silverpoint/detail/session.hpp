@@ -36,7 +36,9 @@ struct Session {
     char* rings = nullptr;
     std::size_t control_size = 0;
     std::size_t rings_size = 0;
-    bool is_of_executable = false;  // and not of a shared object that may be unloaded
+    std::atomic<std::size_t> rings_opened{0};  // accessible bytes from the start on (opened.hpp)
+    std::uint32_t uncollected_slabs = 0;       // may be used while nobody collects
+    bool is_of_executable = false;             // and not of a shared object that may be unloaded
     std::size_t slabs_at = 0, directives_at = 0, sites_at = 0, states_at = 0, index_at = 0, anchors_at = 0,
                 descs_at = 0;
     std::size_t descs_size = 0;

@@ -7,7 +7,7 @@ use crate::units::show_bytes;
 
 /// Address space of one session's control file; its pages are backed only as they are used.
 const CONTROL: u64 = 16 << 20;
-/// A session maps both of its files.
+/// A session maps both of its files. Under a limit its rings take no more than [`RINGS`].
 const ADDRESSES: u64 = RINGS + CONTROL;
 /// A session uses at most this fraction (1/N) of the memory limit.
 const SHARE_OF_MEMORY: u64 = 16;
@@ -20,7 +20,7 @@ const LEAST_MEMORY: u64 = 8 << 20;
 const MAPS: u64 = 1024;
 
 /// A soft limit of this process; `None` when it has none or it is not known.
-fn limit(system: &System, name: &str) -> Option<u64> {
+pub fn limit(system: &System, name: &str) -> Option<u64> {
     let text = system.text("/proc/self/limits")?;
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()
@@ -125,6 +125,15 @@ fn memory_limit(system: &System) -> Option<(u64, String)> {
         }
     }
     least
+}
+
+/// The memory that a program sees when it makes its session: the machine's, or that of its control group.
+pub fn memory_of_programs(system: &System) -> u64 {
+    let machine = system.text("/proc/meminfo").and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:").map(str::to_owned))?;
+        line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
+    });
+    machine.unwrap_or(u64::MAX).min(system.number(SEEN_BY_PROGRAMS).unwrap_or(u64::MAX))
 }
 
 /// The control group's memory: shared memory is charged to the process that touches it first.

@@ -3,13 +3,16 @@
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use silverpoint_shm::memory::{self, Limits, SMALL};
+
 use super::finding::Finding;
+use super::limits;
 use super::system::System;
 use crate::units::show_bytes;
 
 /// What a session's rings take when nothing is tight.
-pub const RINGS: u64 = 32 << 20;
-/// A session uses at most this fraction (1/N) of the free room.
+pub const RINGS: u64 = SMALL;
+/// A session uses at most this fraction (1/N) of the free room, up to [`RINGS`].
 const SHARE_OF_ROOM: u64 = 4;
 /// With less, not even one session's first pages fit.
 const LEAST_ROOM: u64 = 256 << 10;
@@ -166,12 +169,54 @@ pub fn mount(system: &System) -> Vec<Finding> {
     findings
 }
 
+/// The place, or what is above it: it need not exist yet.
+fn existing<'a>(system: &System, place: &'a Path) -> &'a Path {
+    place.ancestors().find(|path| system.real(path).exists()).unwrap_or(Path::new("/"))
+}
+
+/// Free bytes in the file system of the sessions.
+fn room(system: &System) -> Option<u64> {
+    let place = chosen(system)?;
+    system.space(existing(system, &place)).map(|space| space.free)
+}
+
+/// How much memory the rings of a program take, and how long a burst that is enough for.
+pub fn rings(system: &System) -> Vec<Finding> {
+    const CHECK: &str = "shm.rings";
+    let Some(room) = room(system) else { return Vec::new() };
+    let limits = Limits {
+        memory: limits::memory_of_programs(system),
+        room,
+        addresses: limits::limit(system, "Max address space"),
+        locked: limits::limit(system, "Max locked memory"),
+    };
+    let asked = system.environment.get("SILVERPOINT_MEMORY").map(|text| text.as_encoded_bytes());
+    let asked = asked.and_then(memory::asked);
+    let file_size = limits::limit(system, "Max file size");
+    let bytes = memory::of_session(asked.unwrap_or_else(|| limits.default_memory()), file_size);
+    let (burst, largest) = (memory::longest_burst(bytes), memory::largest_ring(bytes));
+    let found = format!("the rings of a program take up to {}", show_bytes(bytes));
+    if burst == largest {
+        let means = format!(
+            "a thread that records more than {} faster than it is collected waits: no further ring follows a full one",
+            show_bytes(burst)
+        );
+        return vec![Finding::warn(CHECK, found).means(means).change("SILVERPOINT_MEMORY=32M")];
+    }
+    let why = if asked.is_none() && !limits.allow_many_addresses() {
+        "; not more, because the address space or the memory that may be locked is limited"
+    } else {
+        ""
+    };
+    let means = format!("a burst of {} in one thread waits for nobody{why}", show_bytes(burst));
+    vec![Finding::ok(CHECK, found).means(means)]
+}
+
 /// How much room there is.
 pub fn space(system: &System) -> Vec<Finding> {
     const CHECK: &str = "shm.space";
     let Some(place) = chosen(system) else { return Vec::new() };
-    // The place itself need not exist yet.
-    let existing = place.ancestors().find(|path| system.real(path).exists()).unwrap_or(Path::new("/"));
+    let existing = existing(system, &place);
     let Some(space) = system.space(existing) else {
         return vec![
             Finding::warn(CHECK, format!("the free space in {} cannot be determined", existing.display()))

@@ -42,10 +42,11 @@ pub struct Args {
 }
 
 /// All checks, in the order of the report.
-const CHECKS: [fn(&System) -> Vec<Finding>; 21] = [
+const CHECKS: [fn(&System) -> Vec<Finding>; 22] = [
     memory::root,
     memory::mount,
     memory::space,
+    memory::rings,
     limits::file_size,
     limits::address_space,
     limits::locked_memory,

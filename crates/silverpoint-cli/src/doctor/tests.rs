@@ -152,6 +152,39 @@ fn room() {
 }
 
 #[test]
+fn rings() {
+    let mut made = Made::new();
+    made.space = |_| Some(Space { size: 12 << 30, free: 12 << 30 });
+    made.write("proc/meminfo", "MemTotal:       25165824 kB\nMemFree:         1 kB\n");
+    let finding = only(memory::rings(&made.system()), State::Ok, "up to 256.0 MiB");
+    assert!(finding.means.starts_with("a burst of 157.0 MiB in one thread waits"), "{finding:#?}");
+    // Limits, of which a program sees these.
+    made.write("sys/fs/cgroup/memory.max", "8589934592\n");
+    only(memory::rings(&made.system()), State::Ok, "up to 128.0 MiB");
+    let limit = |text: &str| made.write("proc/self/limits", &format!("{text:<46}unlimited   bytes\n"));
+    limit("Max address space         8589934592");
+    let finding = only(memory::rings(&made.system()), State::Ok, "up to 32.0 MiB");
+    assert!(finding.means.ends_with("locked is limited"), "{finding:#?}");
+    limit("Max locked memory         8388608");
+    only(memory::rings(&made.system()), State::Ok, "up to 128.0 MiB");
+    limit("Max file size             20971520");
+    only(memory::rings(&made.system()), State::Ok, "up to 20.0 MiB");
+    limit("Max file size             unlimited");
+    // What is asked for, and a ring that nothing follows.
+    let mut system = made.system();
+    system.environment.insert("SILVERPOINT_MEMORY".into(), "4M".into());
+    let finding = only(memory::rings(&system), State::Warn, "up to 4.0 MiB");
+    assert!(
+        finding.means.contains("more than 1.0 MiB") && finding.means.contains("no further"),
+        "{finding:#?}"
+    );
+    made.space = |_| Some(Space { size: 1 << 20, free: 1 << 20 });
+    only(memory::rings(&made.system()), State::Warn, "up to 256.0 KiB");
+    made.space = |_| None;
+    assert!(memory::rings(&made.system()).is_empty());
+}
+
+#[test]
 fn limits_of_the_process() {
     let made = Made::new();
     let set = |name: &str, value: &str| {

@@ -1,5 +1,6 @@
 //! What a call waits for when its thread's ring grows: counted in page faults, which is what takes long.
 
+use std::os::unix::fs::FileExt;
 use std::process::Command;
 use std::sync::Barrier;
 use std::time::Duration;
@@ -7,6 +8,7 @@ use std::time::Duration;
 use silverpoint_collect::Collector;
 use silverpoint_shm::observer::{ObservedSession, Slice, list};
 use silverpoint_shm::root::Root;
+use silverpoint_wire::layout::ring::{RETURNED, RETURNING, at};
 
 use crate::scratch::{Scratch, wait_until};
 
@@ -114,7 +116,8 @@ fn role_of_a_growing_program() {
     });
 }
 
-/// Twice a burst of five times what the largest ring holds. Between them the memory is given back.
+/// Bursts of five times what the largest ring holds. Between them the memory is given back, by a collector
+/// that dies meanwhile and by its successor.
 #[test]
 fn memory_of_a_burst_is_given_back() {
     let Some(scratch) = run_role("growth::role_of_a_bursting_program", "16M", &[]) else { return };
@@ -126,7 +129,7 @@ fn memory_of_a_burst_is_given_back() {
     );
     // Streams in the order in which they began.
     let numbers: Vec<u64> = trace.records.values().flatten().map(crate::told::Told::value).collect();
-    assert!(numbers.into_iter().eq((0..200_000).chain(0..200_000)), "each record once and in order");
+    assert!(numbers.into_iter().eq((0..3).flat_map(|_| 0..200_000)), "each record once and in order");
 }
 
 #[test]
@@ -135,24 +138,46 @@ fn role_of_a_bursting_program() {
     let Some(path) = std::env::var_os("SP_GROWS") else { return };
     let root = std::path::PathBuf::from(path).join("root");
     let burst = || (0..200_000u64).for_each(|n| silverpoint::info!("n {}", n));
+    let output = || silverpoint_collect::OutputConfig::new(root.with_file_name("trace.silver"));
+    let collector = || Collector::new(silverpoint_collect::Config::new(root.clone(), output())).unwrap();
     // While nobody collects.
     burst();
-    let output = silverpoint_collect::OutputConfig::new(root.with_file_name("trace.silver"));
-    let mut collector = Collector::new(silverpoint_collect::Config::new(root.clone(), output)).unwrap();
+    let mut first = collector();
     let name = list(&Root::open_directory(&root).unwrap()).unwrap()[0];
     let session = ObservedSession::open_read_only(&Root::open_directory(&root).unwrap(), name).unwrap();
     assert!(session.used_bytes() > 5 << 20);
-    let (all, slabs) = (session.used_bytes(), session.counters().unwrap().slabs_next);
-    wait_until("its memory is given back", || {
-        collector.pass();
-        // Four rings of five, less what the collector prepares.
-        session.used_bytes() + (2 << 20) < all
+    let all = session.used_bytes();
+    let slabs = || session.counters().unwrap().slabs_next;
+    let rings = std::fs::File::open(root.join(name.to_string()).join("rings")).unwrap();
+    let is_one = |wanted: u32| {
+        let mut slices: Vec<Slice> = Vec::new();
+        session.slices(slabs(), &mut slices, |fault| panic!("{fault}")).unwrap();
+        slices.iter().any(|slice| {
+            let mut word = [0; 4];
+            rings.read_exact_at(&mut word, slice.at + at::RETURNED as u64).unwrap();
+            u32::from_le_bytes(word) == wanted
+        })
+    };
+    wait_until("memory is being given back", || {
+        first.pass();
+        is_one(RETURNING)
     });
-    assert_eq!(largest_rings(&session), 5);
+    drop(first); // without a word, as one that is killed
     burst();
-    assert_eq!(session.counters().unwrap().slabs_next, slabs, "it has taken the same rings again");
-    collector.pass();
-    collector.leave();
+    assert!(is_one(RETURNING), "nobody takes such a ring");
+    assert_eq!(largest_rings(&session), 6, "but a new one");
+    let before = slabs();
+    let mut second = collector();
+    wait_until("its memory is given back", || {
+        second.pass();
+        // Five rings of six, less what the collector prepares.
+        !is_one(RETURNING) && session.used_bytes() + (2 << 20) < all
+    });
+    assert!(is_one(RETURNED));
+    burst();
+    assert_eq!(slabs(), before, "it has taken the same rings again");
+    second.pass();
+    second.leave();
 }
 
 #[test]

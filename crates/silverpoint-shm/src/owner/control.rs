@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use super::at;
-use crate::sys;
+use crate::{memory, sys};
 
 /// What a control header says about places and sizes; constant as long as the session lives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,11 +43,8 @@ const MAX_FILE: u64 = 64 << 30;
 impl Layout {
     /// A new session's: rings of `rings_size` bytes (rounded to slabs), everything sparse.
     pub(crate) fn new(rings_size: u64) -> Self {
-        let mut slab_bytes = 1u64 << 20;
-        while slab_bytes > 64 << 10 && slab_bytes * 4 > rings_size {
-            slab_bytes /= 2;
-        }
-        let slab_count = (rings_size / slab_bytes).clamp(1, 65_536);
+        let (slab_bytes, slab_count) = memory::slabs_of(rings_size);
+        let (slab_bytes, slab_count) = (u64::from(slab_bytes), u64::from(slab_count));
         let page = sys::page_size() as u64;
         let mut next = at::control::HEADER_SIZE as u64;
         let mut place = |bytes: u64, align: u64| {

@@ -6,7 +6,7 @@ use silverpoint_wire::layout::crash::{CATEGORY, NAMES, SIGNATURE};
 use super::at;
 use super::cause::Cause;
 use super::control::Shared;
-use super::lane::{is_collected, lose_in_session, ring_doorbell};
+use super::lane::{lose_in_session, ring_doorbell};
 use super::local;
 use super::sites::{self, Description};
 use super::slabs::{self, Claim, Slice};
@@ -42,7 +42,7 @@ pub(crate) fn reserve() -> Option<Kept> {
     let (session, local) = local::session()?;
     SIZES.into_iter().find_map(|size| {
         let kept = Kept { slice: std::ptr::null_mut(), size };
-        let claim = kept.claim(sys::thread_id(), !is_collected(session));
+        let claim = kept.claim(sys::thread_id(), !session.is_collected());
         slabs::reserve(session, &local.remembered, &claim)
             .map(|slice| Kept { slice: slice.0.address(), size })
     })

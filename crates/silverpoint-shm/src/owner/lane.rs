@@ -374,19 +374,18 @@ impl Lane {
             lane: number,
             tid: sys::thread_id(),
             previous: self.stream.get(),
-            may_forget: !is_collected(session),
+            may_forget: !session.is_collected(),
             may_begin_slab,
         }
     }
 
-    /// Whether the ring was filled twice while it was young.
+    /// Whether a larger ring is to be had, and this one was filled twice while it was young, or is half full.
     fn is_too_small(&self, session: &Session) -> bool {
-        if !slabs::is_plenty(session, self.next_size()) {
-            return false;
-        }
-        if self.head.used() > self.head.capacity() as u64 / 2 {
-            return true;
-        }
+        (self.head.used() > self.head.capacity() as u64 / 2 || self.is_filled_early())
+            && slabs::is_plenty(session, self.next_size())
+    }
+
+    fn is_filled_early(&self) -> bool {
         // Larger rings than 128 KiB leave the processor's inner caches: they come with need alone.
         if self.settled.get() != 0 || self.size.get() >= COMFORTABLE_SIZE {
             return false;
@@ -533,23 +532,13 @@ fn fitting(session: &Session, size: usize) -> usize {
     (0..sizes).find(|at| slabs::capacity_of(session, *at).is_some_and(|c| size <= c / 4)).unwrap_or(sizes - 1)
 }
 
-/// Whether somebody collects, or is expected to.
-pub(crate) fn is_collected(session: &Session) -> bool {
-    // SAFETY: the header is always backed.
-    unsafe {
-        session.control.u32(at::header::COLLECTOR_PID).load(Ordering::Relaxed) != 0
-            || session.control.u32(at::header::FLAGS).load(Ordering::Relaxed) & at::control::FLAG_EXPECTED
-                != 0
-    }
-}
-
 /// Whether records of any level may be overwritten.
 fn overwrites(session: &Session) -> bool {
     (0..LEVELS as u8).any(|level| mode(session, level) == Mode::Overwrite)
 }
 
 fn mode(session: &Session, level: u8) -> Mode {
-    if !is_collected(session) {
+    if !session.is_collected() {
         return Mode::Overwrite;
     }
     let level = usize::from(level).min(LEVELS - 1);

@@ -27,6 +27,7 @@ mod lane;
 mod largest;
 mod leave;
 mod local;
+mod opened;
 mod prepared;
 mod register;
 mod remembered;
@@ -41,6 +42,7 @@ mod sweep;
 mod thread;
 mod tracer_libraries;
 mod tracers;
+mod usable;
 
 pub use again::{end_span, record_packed};
 pub use cause::Cause;

@@ -4,7 +4,8 @@ use std::sync::atomic::Ordering;
 
 use super::at;
 use super::session::Session;
-use super::slabs::{Slice, entry, shift_of, slabs};
+use super::slabs::{Slice, entry, shift_of};
+use super::usable::slabs;
 
 /// Whether the collector is preparing a slab for slices of this size, and is not yet as far as one of them. To
 /// make the rest of its pages takes the caller long; the collector has it soon.
@@ -31,7 +32,7 @@ pub(crate) fn is_being_prepared(session: &Session, size: usize) -> bool {
 /// Whether a slice was backed by the collector, at least in part. A producer that backs one enters its pages
 /// into the page tables, too.
 pub(crate) fn is_prepared(session: &Session, slice: Slice) -> bool {
-    let at = slice.0.address().addr() - session.rings.address().addr();
+    let at = slice.0.address().addr() - session.rings.mapping().address().addr();
     let (slab, in_slab) = (at / session.layout.slab_bytes as usize, at % session.layout.slab_bytes as usize);
     // SAFETY: an offset within the entry; the slice is in a slab of the directory.
     let prepared = unsafe { entry(session, slab as u32).u32(at::SLAB_PREPARED) }.load(Ordering::Relaxed);

@@ -1,10 +1,11 @@
 //! Slices whose memory the collector has given back (spec/wire.md, section 3.4).
 
-use std::sync::atomic::{AtomicU32, Ordering, fence};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::at;
 use super::session::Session;
 use super::slabs::Slice;
+use crate::ring::{Machine, look_at_memory};
 
 impl Slice {
     fn returned(self) -> &'static AtomicU32 {
@@ -18,14 +19,12 @@ impl Slice {
     }
 
     /// Makes sure that a slice that was just taken has its memory, which the collector may have given back.
-    /// False: it is giving it back now, or there is none; then the slice is retired again. The fence pairs with
-    /// the collector's: either this sees that the collector has begun, or it sees that the slice was taken.
+    /// False: it is giving it back now, or there is none; then the slice is retired again.
     pub(super) fn has_memory(self, session: &Session) -> bool {
-        fence(Ordering::SeqCst);
         let word = self.returned();
-        let place = self.0.address().addr() - session.rings.address().addr();
+        let place = self.0.address().addr() - session.rings.mapping().address().addr();
         let slab_bytes = session.layout.slab_bytes as usize;
-        let has = match word.load(Ordering::Acquire) {
+        let has = match look_at_memory::<Machine>(word) {
             at::ring::PRESENT => return true,
             at::ring::RETURNED => session.back_rings(place, slab_bytes - place % slab_bytes),
             _ => false,

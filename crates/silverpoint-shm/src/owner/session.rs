@@ -18,27 +18,29 @@ use std::sync::atomic::Ordering;
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
+use rustix::process::{Resource, getrlimit};
 
 use super::at;
 use super::control::{Layout, Shared, get32, get64, put32, put64};
 use super::fork;
 use super::identity::{self, Name, ProcessText};
+use super::opened::Rings;
 use super::settings::Settings;
 use crate::clock::{self, Source};
+use crate::memory::{self, Limits, SMALL};
 use crate::ofd::{self, Lock};
 use crate::root::{PathText, Root};
 use crate::sys;
 
 /// Images of one process id and start time (`exec` keeps both) and sessions whose layout does not suit, at most.
 const MAX_N: u64 = 1000;
-/// Ceiling of the ring file without `SILVERPOINT_MEMORY`.
-const DEFAULT_CEILING: u64 = 32 << 20;
-const SMALLEST_CEILING: u64 = 64 << 10;
 
 /// This copy's session.
 pub(crate) struct Session {
     pub(crate) control: Shared,
-    pub(crate) rings: Shared,
+    pub(crate) rings: Rings,
+    /// Slabs that may be used while nobody collects.
+    pub(crate) uncollected_slabs: u32,
     /// The page that holds the owner lock.
     pub(crate) owner: Shared,
     pub(crate) layout: Layout,
@@ -163,7 +165,17 @@ fn join(
     };
     // SAFETY: the page just mapped.
     let owner = unsafe { Shared::new(lock) };
-    Some(Session { control, rings, owner, layout, copy, source, root: path_of(root), name })
+    Some(Session {
+        control,
+        rings,
+        uncollected_slabs: uncollected_slabs(origin, &layout),
+        owner,
+        layout,
+        copy,
+        source,
+        root: path_of(root),
+        name,
+    })
 }
 
 fn create(root: &Root, name: Name, identity: &Identity, origin: &Origin<'_>) -> Result<Session, Errno> {
@@ -188,6 +200,7 @@ fn create(root: &Root, name: Name, identity: &Identity, origin: &Origin<'_>) -> 
             .map(|(control, rings)| Session {
                 control,
                 rings,
+                uncollected_slabs: uncollected_slabs(origin, &made.layout),
                 // SAFETY: the page that `create_files` has mapped.
                 owner: unsafe { Shared::new(made.owner) },
                 layout: made.layout,
@@ -329,12 +342,13 @@ fn place(
     control: &OwnedFd,
     rings: &OwnedFd,
     layout: &Layout,
-) -> Option<(Shared, Shared)> {
+) -> Option<(Shared, Rings)> {
     match origin {
-        Origin::Fresh(_) => Some((mapped, map(rings, layout.rings_size, null_mut()).ok()?)),
+        Origin::Fresh(_) => Some((mapped, Rings::map(rings, layout.rings_size, null_mut()).ok()?)),
         Origin::Forked(parent) => {
             // Rings first: until the control file is the child's own, nothing has been reported to others.
-            let rings = map(rings, layout.rings_size, parent.rings.address()).ok()?;
+            let over = parent.rings.mapping().address();
+            let rings = Rings::map(rings, layout.rings_size, over).ok()?;
             let control = map(control, layout.control_size, parent.control.address()).ok()?;
             unmap(mapped.address(), layout.control_size as usize);
             Some((control, rings))
@@ -389,6 +403,16 @@ pub(crate) fn back(fd: &OwnedFd, mapping: Shared, at: usize, len: usize) -> bool
 }
 
 impl Session {
+    /// Whether somebody collects, or is expected to.
+    pub(crate) fn is_collected(&self) -> bool {
+        // SAFETY: the header is always backed.
+        unsafe {
+            self.control.u32(at::header::COLLECTOR_PID).load(Ordering::Relaxed) != 0
+                || self.control.u32(at::header::FLAGS).load(Ordering::Relaxed) & at::control::FLAG_EXPECTED
+                    != 0
+        }
+    }
+
     /// Backs bytes of the control file; opens it again where the kernel cannot do it through the mapping.
     pub(crate) fn back_control(&self, at: usize, len: usize) -> bool {
         self.back_by_name(self.control, c"control", at, len)
@@ -396,7 +420,7 @@ impl Session {
 
     /// Backs bytes of the ring file.
     pub(crate) fn back_rings(&self, at: usize, len: usize) -> bool {
-        self.back_by_name(self.rings, c"rings", at, len)
+        self.back_by_name(self.rings.mapping(), c"rings", at, len)
     }
 
     fn back_by_name(&self, mapping: Shared, name: &CStr, at: usize, len: usize) -> bool {
@@ -427,7 +451,8 @@ impl Session {
     /// # Safety
     /// The session, its state bytes and its rings are not used by this copy any more.
     pub(crate) unsafe fn unmap(&self) {
-        unmap(self.rings.address(), self.layout.rings_size as usize);
+        // SAFETY: by the caller.
+        unsafe { self.rings.unmap() };
         unmap(self.control.address(), self.layout.control_size as usize);
         unmap(self.owner.address(), sys::page_size());
     }
@@ -472,15 +497,30 @@ fn path_of(root: &Root) -> PathText {
     PathText::join(&[root.path().as_os_str().as_bytes()]).unwrap_or(PathText::EMPTY)
 }
 
-/// Largest use of the ring file: what is asked for. By default it is the least of 32 MiB, a sixteenth of the
-/// memory, and a quarter of the free room.
+/// Largest use of the ring file: what is asked for, or the default.
 fn ceiling(root: &Root, settings: &Settings) -> u64 {
-    let asked = settings.memory.unwrap_or_else(|| {
-        let room = rustix::fs::fstatvfs(root.fd())
-            .map_or(u64::MAX, |stat| stat.f_bavail.saturating_mul(stat.f_frsize) / 4);
-        DEFAULT_CEILING.min(memory_limit() / 16).min(room)
-    });
-    asked.clamp(SMALLEST_CEILING, 1 << 36).min(file_size_limit()).max(SMALLEST_CEILING)
+    let wanted = settings.memory.unwrap_or_else(|| limits(root).default_memory());
+    memory::of_session(wanted, Some(file_size_limit()))
+}
+
+fn limits(root: &Root) -> Limits {
+    Limits {
+        memory: memory_limit(),
+        room: rustix::fs::fstatvfs(root.fd())
+            .map_or(u64::MAX, |stat| stat.f_bavail.saturating_mul(stat.f_frsize)),
+        addresses: getrlimit(Resource::As).current,
+        locked: getrlimit(Resource::Memlock).current,
+    }
+}
+
+/// Slabs that may be used while nobody collects. A history of threads that have ended is kept as long as there
+/// are unused slabs. By default that takes no more than a session may on any machine.
+fn uncollected_slabs(origin: &Origin<'_>, layout: &Layout) -> u32 {
+    match origin {
+        Origin::Forked(parent) => parent.uncollected_slabs,
+        Origin::Fresh(settings) if settings.memory.is_some() => layout.slab_count,
+        Origin::Fresh(_) => layout.slab_count.min(SMALL as u32 / layout.slab_bytes),
+    }
 }
 
 /// The machine's memory, or what the control group admits.
@@ -494,5 +534,5 @@ fn memory_limit() -> u64 {
 }
 
 fn file_size_limit() -> u64 {
-    rustix::process::getrlimit(rustix::process::Resource::Fsize).current.unwrap_or(u64::MAX)
+    getrlimit(Resource::Fsize).current.unwrap_or(u64::MAX)
 }

@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 
 use super::at::{self, control::BLOCK_FOR_EVER as BLOCK_FOREVER};
+use crate::memory::{self, number_and_unit};
 use crate::sys;
 
 /// By level, trace to fatal.
@@ -49,7 +50,7 @@ impl Settings {
             filter: variable(c"SILVERPOINT_FILTER"),
             policy: [Policy::Block as u8; LEVELS],
             block_max_ms: 1000,
-            memory: variable(c"SILVERPOINT_MEMORY").and_then(bytes),
+            memory: variable(c"SILVERPOINT_MEMORY").and_then(memory::asked),
             collector_expected: is_one(c"SILVERPOINT_COLLECTOR"),
             off: is_one(c"SILVERPOINT_OFF"),
             probes: 0,
@@ -117,38 +118,15 @@ fn probes(names: &[u8]) -> u32 {
     found
 }
 
-/// A number with `K`, `M` or `G`; 0 asks for nothing.
-fn bytes(text: &[u8]) -> Option<u64> {
-    let (digits, unit) = split(text)?;
-    let shift = match unit {
-        b"" => 0,
-        b"K" | b"k" => 10,
-        b"M" | b"m" => 20,
-        b"G" | b"g" => 30,
-        _ => return None,
-    };
-    digits.checked_mul(1 << shift).filter(|bytes| *bytes != 0)
-}
-
 /// A number with `ms` or `s`; without either milliseconds.
 fn milliseconds(text: &[u8]) -> Option<u32> {
-    let (digits, unit) = split(text)?;
+    let (digits, unit) = number_and_unit(text)?;
     let value = match unit {
         b"ms" | b"" => digits,
         b"s" => digits.checked_mul(1000)?,
         _ => return None,
     };
     Some(u32::try_from(value).ok()?.min(BLOCK_FOREVER - 1))
-}
-
-fn split(text: &[u8]) -> Option<(u64, &[u8])> {
-    let text = text.trim_ascii();
-    let end = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
-    let mut value = 0u64;
-    for digit in &text[..end] {
-        value = value.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
-    }
-    (end > 0).then(|| (value, text[end..].trim_ascii()))
 }
 
 #[cfg(test)]

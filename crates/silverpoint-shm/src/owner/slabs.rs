@@ -18,6 +18,7 @@ use super::at;
 use super::control::{Layout, Shared};
 use super::remembered::Remembered;
 use super::session::Session;
+use super::usable::{accessible, slabs, usable_slabs};
 use crate::ring::{self, Machine};
 use crate::{clock, sys};
 
@@ -145,7 +146,8 @@ pub(crate) fn give_back(session: &Session, slice: Slice) {
 fn slice_at(session: &Session, slab: u32, number: u32, shift: u32) -> Slice {
     // SAFETY: callers have checked both numbers against the layout.
     Slice(unsafe {
-        session.rings.part(slab as usize * session.layout.slab_bytes as usize + ((number as usize) << shift))
+        let slab_at = slab as usize * session.layout.slab_bytes as usize;
+        session.rings.mapping().part(slab_at + ((number as usize) << shift))
     })
 }
 
@@ -157,17 +159,10 @@ pub(super) fn entry(session: &Session, slab: u32) -> Shared {
     }
 }
 
-pub(super) fn slabs(session: &Session) -> u32 {
-    // SAFETY: the header is always backed.
-    unsafe { session.control.u32(at::header::SLABS_NEXT) }
-        .load(Ordering::Acquire)
-        .min(session.layout.slab_count)
-}
-
 /// Whether enough slabs are unused for a thread to continue in a ring of a comfortable size. New threads, and
 /// those with small rings, must still find room then.
 pub(crate) fn is_plenty(session: &Session, size: usize) -> bool {
-    let count = session.layout.slab_count;
+    let count = usable_slabs(session);
     shift_of(session, size).is_some_and(|shift| slabs(session) < count - left_to_others(count, 1 << shift))
 }
 
@@ -299,8 +294,11 @@ fn take_new_now(session: &Session, shift: u32, may_begin_slab: bool) -> Taken {
                 }
             }
         }
-        if !may_begin_slab || begun == session.layout.slab_count {
+        if !may_begin_slab || begun >= usable_slabs(session) {
             return result;
+        }
+        if accessible(session, begun + 1) <= begun {
+            return Taken::NoMemory;
         }
         // As with a slice: a slab is begun when its first slice is backed. The thread that sets its size has
         // it, as have all others; every thread that comes here marks it as in use. So late threads take from

@@ -34,6 +34,7 @@ mod contexts;
 mod crates;
 mod fates;
 mod instrument;
+mod memory;
 mod mistakes;
 mod once;
 mod processes;
@@ -74,6 +75,7 @@ fn main() {
             values::ROLES,
             adopted::ROLES,
             rings::ROLES,
+            memory::ROLES,
             spans::ROLES,
             sites::ROLES,
             contexts::ROLES,
@@ -100,6 +102,7 @@ fn main() {
         mistakes::TESTS,
         adopted::TESTS,
         rings::TESTS,
+        memory::TESTS,
         spans::TESTS,
         sites::TESTS,
         contexts::TESTS,
@@ -162,6 +165,8 @@ const NEED_A_KERNEL: &[&str] = &[
     "a_forked_child_begins_without_fields",
     "a_logger_of_a_forked_child_has_its_first_record",
     "a_child_of_many_threads",
+    "a_burst_takes_more_than_is_accessible_at_first",
+    "locked_memory_has_no_unused_rings",
     "copies_of_one_process_share_the_session",
     // A library that is loaded and unloaded ends in a fault within the emulator.
     "unloaded_copies_leave_nothing_behind",

@@ -179,17 +179,34 @@ fn executes() {
     assert_eq!(second.args_of("after exec").len(), 1);
 }
 
-/// Loads a library with a copy of its own of everything, and records on both sides.
+/// The example's library, with a copy of its own of everything.
+pub struct Plugin {
+    handle: *mut libc::c_void,
+    pub work: extern "C" fn(u32),
+}
+
+impl Plugin {
+    pub fn load() -> Plugin {
+        let library = env::current_exe().unwrap().with_file_name("../examples/libplugin.so");
+        let path = CString::new(library.to_str().unwrap()).unwrap();
+        // SAFETY: the library has this function.
+        unsafe {
+            let handle = libc::dlopen(path.as_ptr(), libc::RTLD_NOW);
+            assert!(!handle.is_null(), "{}", library.display());
+            Plugin { handle, work: std::mem::transmute(libc::dlsym(handle, c"plugin_work".as_ptr())) }
+        }
+    }
+
+    pub fn unload(self) {
+        // SAFETY: none of its code runs, or will run.
+        assert_eq!(unsafe { libc::dlclose(self.handle) }, 0);
+    }
+}
+
+/// Loads a library, and records on both sides.
 fn load_a_copy() {
     event!("executable", 1u8);
-    let library = env::current_exe().unwrap().with_file_name("../examples/libplugin.so");
-    let path = CString::new(library.to_str().unwrap()).unwrap();
-    // SAFETY: the example's library has this function.
-    let plugin: extern "C" fn(u32) = unsafe {
-        let handle = libc::dlopen(path.as_ptr(), libc::RTLD_NOW);
-        assert!(!handle.is_null(), "{}", library.display());
-        std::mem::transmute(libc::dlsym(handle, c"plugin_work".as_ptr()))
-    };
+    let plugin = Plugin::load().work;
     plugin(7);
     event!("executable", 2u8);
     in_child(|| {
@@ -203,8 +220,6 @@ const LOADS: usize = 30;
 
 /// Loads the same library again and again.
 fn load_and_unload() {
-    let library = env::current_exe().unwrap().with_file_name("../examples/libplugin.so");
-    let path = CString::new(library.to_str().unwrap()).unwrap();
     let maps = || fs::read_to_string("/proc/self/maps").unwrap();
     let pages = || -> u64 {
         fs::read_to_string("/proc/self/statm").unwrap().split(' ').next().unwrap().parse().unwrap()
@@ -212,23 +227,19 @@ fn load_and_unload() {
     let mut after_the_first = 0;
     event!("executable", 1u8);
     for load in 0..LOADS {
-        // SAFETY: the example's library has this function; none of its code runs when it is closed.
-        unsafe {
-            let handle = libc::dlopen(path.as_ptr(), libc::RTLD_NOW);
-            let plugin: extern "C" fn(u32) =
-                std::mem::transmute(libc::dlsym(handle, c"plugin_work".as_ptr()));
-            plugin(7);
-            assert_eq!(libc::dlclose(handle), 0);
-        }
+        let plugin = Plugin::load();
+        (plugin.work)(7);
+        plugin.unload();
         assert!(!maps().contains("libplugin.so"), "something keeps the library");
         if load == 0 {
             after_the_first = pages();
         }
     }
     let root = env::var("SILVERPOINT_DIR").unwrap();
-    // Of the executable's copy: control, rings, and the page that holds the lock.
+    // Of the executable's copy: control, the page that holds the lock, and rings: what is accessible of them,
+    // and what is not.
     let mapped: Vec<String> = maps().lines().filter(|line| line.contains(&root)).map(String::from).collect();
-    assert_eq!(mapped.len(), 3, "{mapped:#?}");
+    assert!((3..=4).contains(&mapped.len()), "{mapped:#?}");
     let more = pages().saturating_sub(after_the_first);
     assert!(more < 256, "{more} pages more than after the first");
 }
