@@ -193,7 +193,8 @@ impl Plugin {
         unsafe {
             let handle = libc::dlopen(path.as_ptr(), libc::RTLD_NOW);
             assert!(!handle.is_null(), "{}", library.display());
-            Plugin { handle, work: std::mem::transmute(libc::dlsym(handle, c"plugin_work".as_ptr())) }
+            let work = libc::dlsym(handle, c"plugin_work".as_ptr());
+            Plugin { handle, work: std::mem::transmute::<*mut libc::c_void, extern "C" fn(u32)>(work) }
         }
     }
 

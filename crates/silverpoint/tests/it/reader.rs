@@ -133,10 +133,10 @@ impl Drain {
     /// Gives the records so far, as they are, and forgets them: where there are too many for their texts. (What a pass has taken are whole records.)
     pub fn take(&mut self, mut each: impl FnMut(&RingHeader, record::Record<'_>)) {
         for (header, bytes) in self.streams.values_mut() {
-            Records::new(bytes)
+            // With their memory: a thread that fills many rings has as many streams.
+            Records::new(&std::mem::take(bytes))
                 .without_pads()
                 .for_each(|record| each(header, record.expect("sound records")));
-            bytes.clear();
         }
     }
 

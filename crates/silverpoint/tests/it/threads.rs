@@ -176,6 +176,8 @@ fn signal_storm() {
         ("SILVERPOINT_FILTER", "info"),
         ("SILVERPOINT_COLLECTOR", "1"),
         ("SILVERPOINT_POLICY", "block=forever"),
+        // Not hundreds of megabytes that this test reads slower than they are made.
+        ("SILVERPOINT_MEMORY", "32M"),
     ];
     let mut command = scene.command("signals");
     let mut child = command.envs(settings).stdout(Stdio::piped()).spawn().unwrap();
