@@ -12,7 +12,7 @@ import random
 import sys
 from pathlib import Path
 
-PARTS = 4
+PARTS = 2
 RANDOM = random.Random(20)
 
 # Values of each type; every template of the type is used with every one.

@@ -11,7 +11,7 @@ use silverpoint_query::filter::Expression;
 /// Records that a program makes which is to be killed. The first come as fast as it goes, the others so that it still has work however late the kill comes.
 const FLOOD: std::ops::Range<u64> = 0..600_000;
 /// So many of them as fast as it goes; then so many a millisecond.
-const BURST: u64 = 100_000;
+const BURST: u64 = 20_000;
 const PACE: u64 = 20;
 
 fn main() {

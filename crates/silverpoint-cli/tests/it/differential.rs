@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::harness::{Scratch, end, example};
+use crate::harness::{Scratch, compile, end, example};
 
 /// A record's text and its first argument, as `cat` gives them.
 fn recorded(scratch: &Scratch, trace: &str) -> Vec<(String, Value)> {
@@ -23,36 +23,27 @@ fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cpp")
 }
 
-/// Runs a program of the system, which must be there: `make test` installs it. (Not `end`: a compiler takes as long as it takes.)
-fn run(scratch: &Scratch, program: &str, words: &[&str]) {
-    let ended = scratch.command(program, words).current_dir(scratch.path("")).output().unwrap();
-    assert!(ended.status.success(), "{program} {words:?}: {}", String::from_utf8_lossy(&ended.stderr));
-}
-
 #[test]
 fn text_and_json_are_those_of_fmt_and_printf() {
     let scratch = Scratch::new();
     let differential = sources().join("tests/differential");
     let path = |path: PathBuf| path.to_str().unwrap().to_owned();
-    run(&scratch, "python3", &[&path(differential.join("generate.py")), "."]);
+    compile(&mut scratch.command("python3", [&path(differential.join("generate.py")), "."]));
     let include =
         [format!("-I{}", path(differential.clone())), format!("-I{}", path(sources().join("include")))];
-    let compile = ["main", "part0", "part1", "part2", "part3"];
+    let files = ["main", "part0", "part1"];
     std::thread::scope(|scope| {
-        for name in compile {
+        for name in files {
             let (scratch, include) = (&scratch, &include);
             scope.spawn(move || {
-                run(
-                    scratch,
-                    "g++",
-                    &["-std=c++20", "-O0", "-c", &include[0], &include[1], &format!("{name}.cpp")],
-                );
+                let words = ["-std=c++20", "-O0", "-c", &include[0], &include[1], &format!("{name}.cpp")];
+                compile(&mut scratch.command("g++", words));
             });
         }
     });
-    let objects: Vec<String> = compile.iter().map(|name| format!("{name}.o")).collect();
-    let words: Vec<&str> = objects.iter().map(String::as_str).chain(["-o", "program", "-lpthread"]).collect();
-    run(&scratch, "g++", &words);
+    let objects: Vec<String> = files.iter().map(|name| format!("{name}.o")).collect();
+    let words = objects.iter().map(String::as_str).chain(["-o", "program", "-lpthread"]);
+    compile(&mut scratch.command("g++", words));
     let ended = end(&mut scratch.silverpoint(["run", "-o", "cpp.silver", "--", "./program", "expected.txt"]));
     assert_eq!(ended.code(), Some(0), "{}", ended.err);
 

@@ -99,26 +99,24 @@ fn cat_of_the_trimmed_is_cat_with_the_selection() {
     let names = names(folder);
     let plain =
         names.iter().filter(|name| !["compact", "lz4", "zstd"].iter().any(|kind| name.contains(kind)));
-    // A third of all pairs; the library's own tests have every one.
-    for (number, name) in plain.enumerate() {
+    // One selection a file; the library's own tests have every pair.
+    for (name, selection) in plain.zip(SELECTIONS.iter().cycle()) {
         let path = folder.join(name);
         let path = path.to_str().unwrap();
-        for selection in SELECTIONS.iter().skip(number % 3).step_by(3) {
-            let words = ["trim", path, "-o", "t.silver", "--force"];
-            let ended = scratch.run(words.iter().chain(*selection));
-            if ended.code() == Some(4) {
-                continue;
-            }
-            let selected = scratch.run(["cat", "--json", path].iter().chain(*selection));
-            assert_eq!(ended.code(), selected.code(), "{name}: {ended:?}");
-            let cat = scratch.run(["cat", "--json", "t.silver"]);
-            assert_eq!((cat.code(), &cat.out), (Some(0), &selected.out), "{name}: {selection:?}");
-            let verified = scratch.run(["verify", "t.silver"]);
-            assert_eq!(verified.code(), Some(0), "{name}: {}", verified.out);
-            trimmed += 1;
+        let words = ["trim", path, "-o", "t.silver", "--force"];
+        let ended = scratch.run(words.iter().chain(*selection));
+        if ended.code() == Some(4) {
+            continue;
         }
+        let selected = scratch.run(["cat", "--json", path].iter().chain(*selection));
+        assert_eq!(ended.code(), selected.code(), "{name}: {ended:?}");
+        let cat = scratch.run(["cat", "--json", "t.silver"]);
+        assert_eq!((cat.code(), &cat.out), (Some(0), &selected.out), "{name}: {selection:?}");
+        let verified = scratch.run(["verify", "t.silver"]);
+        assert_eq!(verified.code(), Some(0), "{name}: {}", verified.out);
+        trimmed += 1;
     }
-    assert!(trimmed > 60, "{trimmed}");
+    assert!(trimmed > 25, "{trimmed}");
 }
 
 #[test]

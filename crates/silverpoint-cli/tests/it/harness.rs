@@ -1,12 +1,14 @@
 //! A folder of sessions and files, and the program started in it.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{Read, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Mutex, Once, OnceLock};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -208,6 +210,31 @@ impl From<Output> for Ended {
 /// Runs a command to its end.
 pub fn end(command: &mut Command) -> Ended {
     Running::start(command).end()
+}
+
+/// Runs a compiler, which must succeed. Not by [`end`]: beside other work it takes as long as it takes.
+pub fn compile(command: &mut Command) {
+    let ended = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(ended.status.success(), "{command:?}: {}", String::from_utf8_lossy(&ended.stderr));
+}
+
+/// What is compiled once for all tests of a run, under this name: a program, a library, an object. C++'s headers of the frontend are found.
+pub fn built(name: &str, compiler: &str, words: &[&str]) -> PathBuf {
+    static BUILT: Mutex<BTreeMap<String, Arc<OnceLock<PathBuf>>>> = Mutex::new(BTreeMap::new());
+    let how = format!("{name}: {compiler} {words:?}");
+    let once = Arc::clone(BUILT.lock().unwrap().entry(how.clone()).or_default());
+    let build = || {
+        let mut hasher = DefaultHasher::new();
+        how.hash(&mut hasher);
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("built/{:016x}", hasher.finish()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (path, fresh) = (folder.join(name), folder.join(format!("{name}.{}", std::process::id())));
+        let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cpp/include");
+        compile(Command::new(compiler).args(words).arg("-I").arg(include).arg("-o").arg(&fresh));
+        std::fs::rename(fresh, &path).unwrap();
+        path
+    };
+    once.get_or_init(build).clone()
 }
 
 /// A program under way; killed when the test fails.

@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::Value;
+use silverpoint_tests::skipped;
 
-use crate::harness::{Scratch, end, example};
+use crate::crates;
+use crate::harness::{self, Scratch, end, example};
+use crate::kernel::is_installed;
 
 /// The sites in the output of `sites --json`, without what only one of the two knows.
 fn sites(scratch: &Scratch, file: &str) -> BTreeSet<String> {
@@ -52,52 +55,23 @@ fn a_rust_program_lists_what_it_executes() {
 #[test]
 fn an_optimised_rust_program_lists_what_it_executes() {
     let scratch = Scratch::new();
-    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let target = Path::new(env!("CARGO_BIN_EXE_silverpoint")).ancestors().nth(2).unwrap().join("listed");
-    let manifest = format!(
-        "[package]\nname = \"listed\"\nedition = \"2024\"\n[workspace]\n[[bin]]\nname = \"listed\"\npath = {:?}\n\
-         [lib]\nname = \"library\"\npath = \"library.rs\"\ncrate-type = [\"cdylib\"]\n[dependencies]\nsilverpoint = {{ path = {:?} }}\n",
-        own.join("examples/listed.rs"),
-        own.with_file_name("silverpoint"),
-    );
-    std::fs::create_dir_all(&target).unwrap();
-    std::fs::write(target.join("Cargo.toml"), manifest).unwrap();
-    std::fs::copy(own.join("../../Cargo.lock"), target.join("Cargo.lock")).unwrap();
-    std::fs::write(target.join("library.rs"), LIBRARY).unwrap();
-    let mut build =
-        scratch.command(env!("CARGO"), ["build", "-q", "--release", "--offline", "--target-dir", "."]);
-    // Not `end`: a build takes as long as it takes.
-    let built = build.current_dir(&target).env("RUSTFLAGS", "-Csymbol-mangling-version=v0").output().unwrap();
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    std::fs::copy(target.join("release/listed"), scratch.path("listed")).unwrap();
+    let build = |what: &[&str]| {
+        let mangled = ["--", "-Csymbol-mangling-version=v0"];
+        crates::cargo(&scratch, "rustc", &[&["--release", "-p", "listed"], what, &mangled].concat())
+    };
+    let target = build(&["--bin", "listed"]).join("release");
+    std::fs::copy(target.join("listed"), scratch.path("listed")).unwrap();
     compare(&scratch, "./listed", 40);
 
     // A shared library lists what it exports, and what that uses; nobody ran it.
-    let library = target.join("release/liblibrary.so");
+    build(&["--lib"]);
+    let library = target.join("liblibrary.so");
     let ended = scratch.run(["sites", "--json", library.to_str().unwrap()]);
     let listed: Vec<Value> = ended.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let texts: Vec<_> = listed.iter().map(|site| site["template"].as_str().unwrap()).collect();
     assert_eq!(texts, ["within {}", "exported"], "{ended:?}");
     assert_eq!(listed[0]["function"], "library::within");
 }
-
-/// Tracepoints that the library's users reach, and one that nobody reaches.
-const LIBRARY: &str = r#"
-fn within(value: u8) {
-    silverpoint::info!("within {}", value);
-}
-
-fn nobody_calls() {
-    silverpoint::info!("nobody");
-}
-
-#[unsafe(no_mangle)]
-pub extern "C" fn exported(value: u8) {
-    silverpoint::warn!("exported");
-    within(value);
-    let _ = nobody_calls as fn();
-}
-"#;
 
 /// What both know of a site of C++: without the arguments' types, and without what streams are made of.
 fn without_types(sites: BTreeSet<String>) -> BTreeSet<String> {
@@ -112,19 +86,23 @@ fn without_types(sites: BTreeSet<String>) -> BTreeSet<String> {
     sites.into_iter().map(site).collect()
 }
 
-/// Compiles a program of the C++ frontend's tests; `None` when there is no such compiler.
-fn compile(scratch: &Scratch, compiler: &str, words: &[&str]) -> Option<()> {
+/// Compiles the files of a program of the C++ frontend's tests, to be linked as a program and as a library.
+fn compile(scratch: &Scratch, compiler: &str, words: &[&str]) {
+    std::thread::scope(|scope| {
+        scope.spawn(|| compile_file(scratch, compiler, words, "listed_part.cpp"));
+        compile_file(scratch, compiler, words, "listed.cpp");
+    });
+}
+
+fn compile_file(scratch: &Scratch, compiler: &str, words: &[&str], file: &str) {
     let cpp = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cpp");
-    let [include, program, part] =
-        ["include", "tests/listed.cpp", "tests/listed_part.cpp"].map(|path| cpp.join(path));
-    // Not `end`: a compiler takes as long as it takes.
-    let mut command = scratch.command(compiler, ["-std=c++20", "-I"]);
-    let ended = match command.arg(include).args(words).args([program, part]).output() {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && compiler != "g++" => return None,
-        ended => ended.unwrap(),
-    };
-    assert!(ended.status.success(), "{compiler} {words:?}: {}", String::from_utf8_lossy(&ended.stderr));
-    Some(())
+    let mut command = scratch.command(compiler, ["-std=c++20", "-c", "-I"]);
+    harness::compile(command.arg(cpp.join("include")).args(words).arg(cpp.join("tests").join(file)));
+}
+
+/// Links what was compiled last.
+fn link(scratch: &Scratch, compiler: &str, words: &[&str]) {
+    harness::compile(scratch.command(compiler, ["listed.o", "listed_part.o"]).args(words));
 }
 
 /// Of a program in C++, as it is and stripped.
@@ -147,18 +125,23 @@ fn compare_cpp(scratch: &Scratch, program: &str, how: &str) {
 #[test]
 fn a_cpp_program_lists_what_it_executes() {
     let scratch = Scratch::new();
-    for (compiler, words) in [
-        ("g++", &["-O0"][..]),
-        ("g++", &["-O2", "-ffunction-sections", "-Wl,--gc-sections"]),
-        ("clang++-16", &["-O0", "-no-pie"]),
-        ("clang++-16", &["-O2", "-ffunction-sections", "-Wl,--gc-sections"]),
+    let (sections, collected) = (["-O2", "-fPIC", "-ffunction-sections"], "-Wl,--gc-sections");
+    for (compiler, words, how) in [
+        ("g++", &["-O0", "-fPIC"][..], "-pie"),
+        ("g++", &sections, collected),
+        ("clang++-16", &["-O0"], "-no-pie"),
+        ("clang++-16", &sections, collected),
     ] {
-        if compile(&scratch, compiler, &[words, &["-o", "listed"]].concat()).is_some() {
-            compare_cpp(&scratch, "./listed", &format!("{compiler} {words:?}"));
-            if words[0] == "-O0" {
-                compile(&scratch, compiler, &["-O1", "-fPIC", "-shared", "-o", "liblisted.so"]).unwrap();
-                assert_eq!(sites(&scratch, "./liblisted.so"), sites(&scratch, "./listed"), "{compiler}");
-            }
+        if !is_installed(compiler) {
+            skipped!("{compiler} is not installed");
+            continue;
+        }
+        compile(&scratch, compiler, words);
+        link(&scratch, compiler, &[how, "-o", "listed"]);
+        compare_cpp(&scratch, "./listed", &format!("{compiler} {words:?} {how}"));
+        if words.contains(&"-fPIC") {
+            link(&scratch, compiler, &["-shared", "-o", "liblisted.so"]);
+            assert_eq!(sites(&scratch, "./liblisted.so"), sites(&scratch, "./listed"), "{compiler}");
         }
     }
 }
@@ -166,15 +149,17 @@ fn a_cpp_program_lists_what_it_executes() {
 #[test]
 fn what_a_cpp_program_leaves_out_is_not_listed() {
     let scratch = Scratch::new();
-    compile(&scratch, "g++", &["-O0", "-DSP_MIN_LEVEL=4", "-o", "listed"]).unwrap();
+    compile(&scratch, "g++", &["-O0", "-DSP_MIN_LEVEL=4"]);
+    link(&scratch, "g++", &["-o", "listed"]);
     let left = sites(&scratch, "./listed");
     assert!(!left.is_empty(), "{left:?}");
     for site in left {
         let site: Value = serde_json::from_str(&site).unwrap();
         assert!(["error", "fatal"].contains(&site["level"].as_str().unwrap()), "{site}");
     }
-    compile(&scratch, "g++", &["-O0", "-DSP_NO_SITE_SECTION", "-o", "listed"]).unwrap();
-    let ended = scratch.run(["sites", "./listed"]);
+    compile_file(&scratch, "g++", &["-O0", "-fPIC", "-DSP_NO_SITE_SECTION"], "listed_part.cpp");
+    harness::compile(&mut scratch.command("g++", ["-shared", "listed_part.o", "-o", "libnone.so"]));
+    let ended = scratch.run(["sites", "libnone.so"]);
     assert_eq!(ended.code(), Some(4), "{ended:?}");
     assert!(ended.err.contains("no list of sites"), "{}", ended.err);
 }

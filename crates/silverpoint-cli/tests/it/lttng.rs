@@ -1,17 +1,15 @@
 //! Events of LTTng-UST from tracepoints in C++, C and Rust: recorded by a session daemon of the test's own, and compared with the ring's records.
 
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use silverpoint_tests::skipped;
 use silverpoint_wire::layout::{control::at, state};
 
-use crate::harness::{Ended, Scratch, end, example};
+use crate::harness::{Ended, Scratch, built, end, example};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -41,24 +39,6 @@ fn source(name: &str) -> String {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/lttng").join(name);
     let path = if own.exists() { own } else { root().join("cpp/src").join(name) };
     path.to_str().unwrap().to_owned()
-}
-
-/// What is compiled once for all tests of a run, by its name: the library, programs, the C library's objects.
-fn built(name: &str, compiler: &str, words: &[&str]) -> PathBuf {
-    static BUILT: Mutex<BTreeMap<String, Arc<OnceLock<PathBuf>>>> = Mutex::new(BTreeMap::new());
-    let once = Arc::clone(BUILT.lock().unwrap().entry(name.to_owned()).or_default());
-    let build = || {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lttng");
-        std::fs::create_dir_all(&folder).unwrap();
-        let (path, fresh) = (folder.join(name), folder.join(format!("{name}.{}", std::process::id())));
-        let mut command = Command::new(compiler);
-        command.args(words).arg(format!("-I{}", root().join("cpp/include").display()));
-        let ended = end(command.arg("-o").arg(&fresh));
-        assert_eq!(ended.code(), Some(0), "{}", ended.err);
-        std::fs::rename(fresh, &path).unwrap();
-        path
-    };
-    once.get_or_init(build).clone()
 }
 
 const CPP: [&str; 5] = ["-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror"];

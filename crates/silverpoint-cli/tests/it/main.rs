@@ -7,6 +7,7 @@ mod builder;
 mod causes;
 mod containers;
 mod convert;
+mod crates;
 mod differential;
 mod directives;
 mod doctor;

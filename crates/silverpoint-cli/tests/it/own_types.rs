@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::harness::Scratch;
+use crate::harness::{Scratch, compile};
 
 /// Programs of a page, each with the text that follows it.
 fn programs(page: &str) -> Vec<(&str, &str)> {
@@ -31,9 +31,7 @@ fn programs_of_the_page_show_what_it_says() {
                 std::fs::write(scratch.path(&file), source).unwrap();
                 let program = format!("program{number}");
                 let words = ["-std=c++20", "-O0", include, &file, "-o", &program, "-lpthread"];
-                // Not `end`: a compiler takes as long as it takes.
-                let ended = scratch.command("g++", words).output().unwrap();
-                assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+                compile(&mut scratch.command("g++", words));
             });
         }
     });

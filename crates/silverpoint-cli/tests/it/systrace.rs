@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::harness::{Scratch, end, example};
+use crate::harness::{Scratch, compile, end, example};
 
 /// The messages of a text as the kernel shows it.
 fn messages(text: &str) -> Vec<&str> {
@@ -20,9 +20,7 @@ fn cpp_program(scratch: &Scratch) -> PathBuf {
     let mut command =
         scratch.command("g++", ["-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread"]);
     command.arg("-I").arg(cpp.join("include")).arg(cpp.join("tests/atraced.cpp")).arg("-o").arg(&program);
-    // Not `end`: a compiler takes as long as it takes.
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    compile(&mut command);
     program
 }
 

@@ -124,7 +124,7 @@ const ROWS: &[Row] = &[
         command: "split",
         calls: &[
             "FILE -o OUT-{} --force --parts 3",
-            "--only FILE -o OUT-{} --force --size 100M --compress lz4",
+            "--only FILE -o OUT-{} --force --size 40M --compress lz4",
             "FILE -o OUT-{} --force --every 1h",
         ],
         codes: reads,
@@ -318,7 +318,9 @@ fn writes_into(input: Input) -> &'static [i32] {
 }
 
 /// Bytes of the big file, and of the address space of a command that reads it.
-const BIG: usize = 192 << 20;
+const BIG: usize = 88 << 20;
+const LESS_THAN_BIG: usize = 80 << 20;
+/// Of the address space of other commands: an input that never ends is read up to a limit.
 const MEMORY: usize = 160 << 20;
 /// A command that has not ended by then does not end.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -467,7 +469,11 @@ fn call(scratch: &Scratch, row: &Row, words: &str, path: &Path, input: Input) ->
     let mut command = scratch
         .command("/bin/sh", ["-c", "ulimit -c 0; ulimit -v \"$1\"; shift; exec timeout -k 1 \"$@\"", "sh"]);
     // `run` starts programs, a collector, and maps rings: virtual memory is no measure of it.
-    let memory = if row.command == "run" { "unlimited".to_owned() } else { (MEMORY >> 10).to_string() };
+    let memory = match (row.command, input) {
+        ("run", _) => "unlimited".to_owned(),
+        (_, Big) => (LESS_THAN_BIG >> 10).to_string(),
+        _ => (MEMORY >> 10).to_string(),
+    };
     // A second thread reserves 64 MiB of addresses for an arena of its own where there is room: that is no use of memory.
     command.env("MALLOC_ARENA_MAX", "1");
     command.arg(memory).arg(PATIENCE.as_secs().to_string()).arg(program).arg(row.command);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use silverpoint_tests::skipped;
 
-use crate::harness::{Scratch, end};
+use crate::harness::{self, Scratch, end};
 use crate::kernel::{self, is_installed};
 
 fn root() -> PathBuf {
@@ -25,8 +25,7 @@ fn compile(scratch: &Scratch) {
     std::fs::write(scratch.path("shop.cpp"), block("cpp")).unwrap();
     let include = format!("-I{}", root().join("cpp/include").display());
     let words = ["-std=c++20", "-O2", "shop.cpp", "-o", "shop", "-pthread"];
-    let ended = end(scratch.command("g++", words).arg(include));
-    assert_eq!(ended.code(), Some(0), "{}", ended.err);
+    harness::compile(scratch.command("g++", words).arg(include));
 }
 
 /// The number that follows a name in an event's line.

@@ -3,35 +3,32 @@
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
 use silverpoint_wire::layout::control::at;
 
-use crate::harness::{Scratch, end, example};
+use crate::harness::{Scratch, built, example};
 use crate::kernel;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn compiled(scratch: &Scratch, name: &str, words: &[&str]) -> PathBuf {
-    let path = scratch.path(name);
-    let mut command = scratch.command("g++", ["-std=c++20", "-Wall", "-Wextra", "-Werror"]);
-    command.args(words).arg(format!("-I{}", root().join("cpp/include").display()));
-    let ended = end(command.arg("-o").arg(&path).arg("-pthread"));
-    assert_eq!(ended.code(), Some(0), "{}", ended.err);
-    path
+fn compiled(name: &str, words: &[&str]) -> PathBuf {
+    let strict = ["-std=c++20", "-Wall", "-Wextra", "-Werror", "-pthread"];
+    built(name, "g++", &[&strict[..], words].concat())
 }
 
 /// The library as it is installed.
-fn library(scratch: &Scratch) -> PathBuf {
+fn library() -> PathBuf {
     let file = root().join("cpp/src/silverpoint_trace_marker.cpp");
     let options = ["-O2", "-fPIC", "-shared", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden"];
-    compiled(scratch, "library.so", &[&options[..], &[file.to_str().unwrap()]].concat())
+    compiled("library.so", &[&options[..], &[file.to_str().unwrap()]].concat())
 }
 
-fn marked(scratch: &Scratch) -> PathBuf {
+fn marked() -> PathBuf {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/trace_marker/marked.cpp");
-    compiled(scratch, "marked", &["-O1", file.to_str().unwrap()])
+    compiled("marked", &["-O1", file.to_str().unwrap()])
 }
 
 /// A program that does something for each line of input, and says so.
@@ -63,6 +60,14 @@ impl Program {
         drop(self.input);
         assert!(self.child.wait().unwrap().success());
     }
+}
+
+/// The control file of a program's session.
+fn control(scratch: &Scratch, program: &Program) -> PathBuf {
+    let pid = format!("{}-", program.child.id());
+    let mut sessions = std::fs::read_dir(scratch.root()).unwrap().map(|entry| entry.unwrap().path());
+    let of_child = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with(&pid);
+    sessions.find(of_child).unwrap().join("control")
 }
 
 /// What was written, with `PID` for the process.
@@ -114,9 +119,9 @@ fn what_is_on_writes_lines_of_atrace() {
     let scratch = Scratch::new();
     let marker = scratch.path("marker");
     std::fs::write(&marker, "").unwrap();
-    let mut command = scratch.command(marked(&scratch), [""; 0]);
+    let mut command = scratch.command(marked(), [""; 0]);
     command.env("SILVERPOINT_PROBES", "trace_marker").env("SILVERPOINT_FILTER", "debug");
-    command.env("SILVERPOINT_TRACE_MARKER_LIBRARY", library(&scratch));
+    command.env("SILVERPOINT_TRACE_MARKER_LIBRARY", library());
     command.env("SILVERPOINT_ATRACE_MARKER", &marker);
     let mut program = Program::start(&mut command);
     let mut rounds = 0;
@@ -138,17 +143,23 @@ fn what_is_on_writes_lines_of_atrace() {
     same(&lines, &round(i, false));
     // A span whose begin was not written has no end; one whose begin was written has one.
     next(&mut program, "s");
-    program.ctl(&scratch, &["debug"]);
-    scratch.wait("the spans are on", || {
+    // The program applies the change a moment after `ctl` has ended: each attempt gives it twice the time.
+    let mut pause = Duration::from_millis(20);
+    scratch.wait("the end of a span when all is off", || {
+        program.ctl(&scratch, &["debug"]);
+        scratch.wait("the spans are on", || {
+            program.say("");
+            next(&mut program, "s").1.iter().any(|line| line.starts_with("B|"))
+        });
+        program.ctl(&scratch, &["off"]);
+        std::thread::sleep(pause);
+        pause *= 2;
         program.say("");
-        next(&mut program, "s").1.iter().any(|line| line.starts_with("B|"))
+        let all = written(&marker, &program);
+        let count = |letter: &str| all.iter().filter(|line| line.starts_with(letter)).count();
+        assert_eq!(count("B|"), count("E|"));
+        all.last().unwrap() == "E|PID"
     });
-    program.ctl(&scratch, &["off"]);
-    std::thread::sleep(std::time::Duration::from_millis(1500));
-    program.say("");
-    let all = written(&marker, &program);
-    let count = |letter: &str| all.iter().filter(|line| line.starts_with(letter)).count();
-    assert_eq!((count("B|"), all.last().unwrap().as_str()), (count("E|"), "E|PID"));
 
     // A file of the program under the number of the marker gets nothing.
     program.ctl(&scratch, &["debug"]);
@@ -165,8 +176,8 @@ fn what_is_on_writes_lines_of_atrace() {
 #[test]
 fn a_missing_marker_is_one_message() {
     let scratch = Scratch::new();
-    let (marker, library) = (scratch.path("marker"), library(&scratch));
-    for path in [marked(&scratch), example("shop")] {
+    let (marker, library) = (scratch.path("marker"), library());
+    for path in [marked(), example("shop")] {
         let _ = std::fs::remove_file(&marker);
         let mut command = scratch.command(&path, ["ticks"]);
         command.env("SILVERPOINT_PROBES", "trace_marker").env("SILVERPOINT_FILTER", "trace");
@@ -181,10 +192,7 @@ fn a_missing_marker_is_one_message() {
             marker.display()
         );
         assert_eq!(errors.next().unwrap().unwrap(), line);
-        let pid = format!("{}-", program.child.id());
-        let mut sessions = std::fs::read_dir(scratch.root()).unwrap().map(|entry| entry.unwrap().path());
-        let of_child = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with(&pid);
-        let control = sessions.find(of_child).unwrap().join("control");
+        let control = control(&scratch, &program);
         scratch.wait("nothing is asked for", || {
             std::fs::read(&control).unwrap()[at::PROBES_ASKED..][..4] == [0; 4]
         });
@@ -202,14 +210,23 @@ fn a_missing_marker_is_one_message() {
 #[test]
 fn the_kernel_has_the_lines_in_its_trace() {
     let scratch = Scratch::new();
-    let (program, library) = (marked(&scratch), library(&scratch));
+    let (program, library) = (marked(), library());
     let script = format!(
         "set -e
         of=/sys/kernel/tracing/instances/silverpoint-$$
         mkdir $of
         trap 'rmdir $of' EXIT
         export SILVERPOINT_ATRACE_MARKER=$of/trace_marker SILVERPOINT_TRACE_MARKER_LIBRARY={}
-        {{ for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo; sleep 0.3; done; }} |
+        lines() {{
+            i=0
+            until grep -q '|sell, i=' $of/trace || [ $i -ge 600 ]; do
+                echo
+                i=$((i + 1))
+                sleep 0.1
+            done
+            echo
+        }}
+        lines |
             {} run --quiet --probe trace_marker --filter debug -o t.silver -- {} >/dev/null
         cat $of/trace",
         library.display(),
@@ -218,7 +235,7 @@ fn the_kernel_has_the_lines_in_its_trace() {
     );
     let Some(out) = kernel::traced(&scratch, "true", &script) else { return };
     for part in
-        [": I|", "|info shop: order 12 at 0.5 of A/ 12: {}", "|sell, i=12, name=A/ 12", ": E|", ": C|"]
+        [": I|", "|info shop: order ", " at 0.5 of A/ ", ": {}", "|sell, i=", ", name=A/ ", ": E|", ": C|"]
     {
         assert!(out.contains(&format!("tracing_mark_write{part}")) || out.contains(part), "{part}: {out}");
     }

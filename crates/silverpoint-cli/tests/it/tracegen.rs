@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use silverpoint_tests::skipped;
 
-use crate::harness::{Scratch, end};
+use crate::harness::{Scratch, compile, end};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -115,8 +115,7 @@ fn one_site_answers_whether_it_is_on_and_records() {
     let include = format!("-I{}", root().join("cpp/include").display());
     let options =
         ["-std=c++20", "-Wall", "-Wextra", "-Werror", "-Wshadow", "-I.", &include, "main.cpp", "-o", "edges"];
-    let compiled = scratch.command("c++", options).output().unwrap();
-    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    compile(&mut scratch.command("c++", options));
     let run = scratch.run([
         "run",
         "--quiet",
@@ -166,12 +165,8 @@ fn definitions_of_qt_compile_and_record_what_they_are_given() {
     let mut configure = scratch.command("cmake", ["-S", ".", "-B", "build", "-DCMAKE_CXX_COMPILER=g++"]);
     configure.args([define("SOURCES", &root()), define("DATA", &data(""))]);
     configure.arg(define("SILVERPOINT_PROGRAM", Path::new(env!("CARGO_BIN_EXE_silverpoint"))));
-    for command in [&mut configure, &mut scratch.command("cmake", ["--build", "build"])] {
-        // Not `end`: a compiler takes as long as it takes.
-        let ended = command.output().unwrap();
-        let said = [ended.stdout, ended.stderr].map(|out| String::from_utf8_lossy(&out).into_owned());
-        assert!(ended.status.success(), "{said:?}");
-    }
+    compile(&mut configure);
+    compile(&mut scratch.command("cmake", ["--build", "build"]));
     // A change of a header that AUTO has read makes the header again, too.
     let rule =
         std::fs::read_to_string(scratch.path("build/program_tracegen/editor_tracepoints_p.h.d")).unwrap();

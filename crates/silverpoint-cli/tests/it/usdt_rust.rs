@@ -5,50 +5,10 @@ use std::path::{Path, PathBuf};
 
 use silverpoint_tests::skipped;
 
+use crate::crates;
 use crate::harness::{Scratch, end};
 use crate::kernel::is_installed;
-use crate::usdt::{probes, read, source, traced, without_a_tracer_no_argument_is_evaluated};
-
-/// Compiles `usdt/shop.rs` as a crate of its own, with or without the feature; `more` are words for cargo.
-fn built(scratch: &Scratch, features: &str, more: &[&str]) -> PathBuf {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let silverpoint = format!(
-        "silverpoint = {{ path = {:?}, features = [{features}] }}",
-        own.with_file_name("silverpoint")
-    );
-    let name = if features.is_empty() { "no-usdt" } else { "usdt" };
-    built_of(scratch, name, "shop", &[silverpoint], more)
-}
-
-/// Compiles a source of `usdt` as a crate of its own, in a folder of this name.
-fn built_of(
-    scratch: &Scratch,
-    folder: &str,
-    program: &str,
-    dependencies: &[String],
-    more: &[&str],
-) -> PathBuf {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let target = Path::new(env!("CARGO_BIN_EXE_silverpoint")).ancestors().nth(2).unwrap().join(folder);
-    let manifest = format!(
-        "[package]\nname = \"shop\"\nedition = \"2024\"\n[workspace]\n[[bin]]\nname = \"shop\"\npath = {:?}\n\
-         [dependencies]\n{}\n",
-        source(&format!("{program}.rs")),
-        dependencies.join("\n"),
-    );
-    std::fs::create_dir_all(&target).unwrap();
-    std::fs::write(target.join("Cargo.toml"), manifest).unwrap();
-    std::fs::copy(own.join("../../Cargo.lock"), target.join("Cargo.lock")).unwrap();
-    let words = ["build", "-q", "--offline", "--target-dir", "."];
-    let mut build = scratch.command(env!("CARGO"), words);
-    let linker = "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER";
-    // Not `end`: a build takes as long as it takes.
-    let built = build.args(more).current_dir(&target).env(linker, "aarch64-linux-gnu-gcc").output().unwrap();
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    target
-}
-
-const FEATURE: &str = "\"usdt\"";
+use crate::usdt::{probes, read, traced, without_a_tracer_no_argument_is_evaluated};
 
 const ALL: [&str; 33] = [
     "Other_Category:slow_ms -4+",
@@ -92,13 +52,18 @@ fn all() -> BTreeSet<String> {
     ALL.iter().map(|line| line.to_string()).collect()
 }
 
+/// The programs without optimisation: together, since they have most in common.
+fn unoptimised(scratch: &Scratch) -> PathBuf {
+    crates::cargo(scratch, "build", &["-p", "shop", "-p", "facades"]).join("debug")
+}
+
 /// One test, so that the program is compiled once.
 #[test]
 fn probes_in_rust() {
     let scratch = Scratch::new();
-    let target = built(&scratch, FEATURE, &[]);
-    assert_eq!(probes(&scratch, target.join("debug/shop").to_str().unwrap()), all());
-    built(&scratch, FEATURE, &["--release"]);
+    let unoptimised = unoptimised(&scratch).join("shop");
+    assert_eq!(probes(&scratch, unoptimised.to_str().unwrap()), all());
+    let target = crates::cargo(&scratch, "build", &["--release", "-p", "shop"]);
     std::fs::copy(target.join("release/shop"), scratch.path("shop")).unwrap();
     assert_eq!(probes(&scratch, "shop"), all());
     without_a_tracer_no_argument_is_evaluated(&scratch);
@@ -110,8 +75,7 @@ fn probes_in_rust() {
 #[test]
 fn without_the_feature_there_are_no_probes() {
     let scratch = Scratch::new();
-    let target = built(&scratch, "", &["--release"]);
-    let program = target.join("release/shop");
+    let program = crates::cargo(&scratch, "build", &["--release", "-p", "plain"]).join("release/plain");
     assert_eq!(probes(&scratch, program.to_str().unwrap()), BTreeSet::new());
     let symbols = end(&mut scratch.command("nm", [&program]));
     assert!(symbols.code() == Some(0) && !symbols.out.contains("usdt"), "{symbols:?}");
@@ -127,7 +91,7 @@ fn the_notes_of_rust_are_the_same_on_aarch64() {
             "there is no compiler for AArch64 (Debian: gcc-aarch64-linux-gnu; rustup target add {triple})"
         );
     }
-    let target = built(&scratch, FEATURE, &["--release", "--target", triple]);
+    let target = crates::cargo(&scratch, "build", &["--release", "--target", triple, "-p", "shop"]);
     assert_eq!(probes(&scratch, target.join(triple).join("release/shop").to_str().unwrap()), all());
 }
 
@@ -238,19 +202,7 @@ fn perf_reads_the_values(scratch: &Scratch) {
 #[test]
 fn messages_of_facades_are_one_probe() {
     let scratch = Scratch::new();
-    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let of = |name: &str, more: &str| format!("{name} = {{ path = {:?}{more} }}", own.with_file_name(name));
-    let dependencies = [
-        of("silverpoint", ", features = [\"usdt\"]"),
-        of("silverpoint-log", ""),
-        of("silverpoint-tracing", ""),
-        "log = \"0.4\"".to_owned(),
-        "tracing = \"0.1\"".to_owned(),
-        "tracing-subscriber = { version = \"0.3\", default-features = false, features = [\"registry\", \"std\"] }"
-            .to_owned(),
-    ];
-    let target = built_of(&scratch, "usdt-facades", "facades", &dependencies, &[]);
-    std::fs::copy(target.join("debug/shop"), scratch.path("shop")).unwrap();
+    std::fs::copy(unoptimised(&scratch).join("facades"), scratch.path("shop")).unwrap();
     let all = BTreeSet::from(["silverpoint:message 1 8 8 8 8 4 8 8+".to_owned()]);
     assert_eq!(probes(&scratch, "shop"), all);
     without_a_tracer_no_argument_is_evaluated(&scratch);

@@ -8,12 +8,11 @@ mod returns;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 use silverpoint_wire::level::{Kind, Level};
 
-use crate::harness::end;
+use crate::harness::built;
 use generate::Source;
 use judge::{Decoded, decode, expected, numbered, same};
 
@@ -21,21 +20,18 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Compiles a source of this test's folder.
-fn built(name: &str, source: &str, options: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("user_events");
-    std::fs::create_dir_all(&folder).unwrap();
-    let (path, fresh) = (folder.join(name), folder.join(format!("{name}.{}", std::process::id())));
-    let mut command = Command::new("g++");
-    command.args(["-std=c++20", "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden"]);
-    command.args(options.split(' '));
-    command.arg(format!("-I{}", root().join("cpp/src").display()));
-    command.arg(format!("-I{}", root().join("cpp/include").display()));
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/it/user_events/{source}"));
-    let ended = end(command.arg(file).arg("-o").arg(&fresh));
-    assert_eq!(ended.code(), Some(0), "{}", ended.err);
-    std::fs::rename(fresh, &path).unwrap();
-    path
+/// A source of this test's folder, compiled.
+fn compiled(name: &str, source: &str, options: &str) -> PathBuf {
+    let strict = ["-std=c++20", "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden"];
+    let sources = format!("-I{}", root().join("cpp/src").display());
+    let file = file(source);
+    let words: Vec<&str> = strict.into_iter().chain(options.split(' ')).chain([&*sources, &*file]).collect();
+    built(name, "g++", &words)
+}
+
+/// The path of a file of this test's folder.
+fn file(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/user_events").join(name).to_str().unwrap().to_owned()
 }
 
 /// What an event is made of.
@@ -87,9 +83,7 @@ fn events_of(cases: &[Case]) -> Vec<[Option<Decoded>; 2]> {
 
 /// The same, and what the library says on standard error.
 fn events_and_messages(cases: &[Case]) -> (Vec<[Option<Decoded>; 2]>, String) {
-    static ENCODE: OnceLock<PathBuf> = OnceLock::new();
-    let program = ENCODE
-        .get_or_init(|| built("encode", "encode.cpp", "-O1 -fsanitize=undefined -fno-sanitize-recover"));
+    let program = compiled("encode", "encode.cpp", "-O1 -fsanitize=undefined -fno-sanitize-recover");
     let mut lines = String::new();
     for case in cases {
         // As in a description.

@@ -6,12 +6,13 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::harness::Scratch;
+use crate::harness::{self, Scratch};
+use crate::kernel::is_installed;
 
 const COMPILERS: [&str; 2] = ["g++", "clang++-16"];
 
-/// Compiles the program and the plug-in; false when there is no such compiler.
-fn compile(scratch: &Scratch, compiler: &str) -> bool {
+/// Compiles the program and the plug-in.
+fn compile(scratch: &Scratch, compiler: &str) {
     let cpp = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cpp");
     let source = |name: &str| cpp.join("tests").join(name);
     let calls = [
@@ -21,14 +22,8 @@ fn compile(scratch: &Scratch, compiler: &str) -> bool {
     for (words, sources) in calls {
         let mut command = scratch.command(compiler, ["-std=c++20", "-O0", "-Wall", "-Wextra", "-Werror"]);
         command.args(["-fno-exceptions", "-fno-rtti", "-I"]).arg(cpp.join("include"));
-        // Not `end`: a compiler takes as long as it takes.
-        let ended = match command.args(words).args(sources).args(["-lpthread", "-ldl"]).output() {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound && compiler != "g++" => return false,
-            ended => ended.unwrap(),
-        };
-        assert!(ended.status.success(), "{compiler}: {}", String::from_utf8_lossy(&ended.stderr));
+        harness::compile(command.args(words).args(sources).args(["-lpthread", "-ldl"]));
     }
-    true
 }
 
 /// What the program records in this order, but for the thread that outlives main.
@@ -140,10 +135,11 @@ fn texts(scratch: &Scratch, compiler: &str) {
 fn a_cpp_program_is_recorded_from_before_main_to_after_it_and_its_texts_are_right() {
     let scratch = Scratch::new();
     for compiler in COMPILERS {
-        if !compile(&scratch, compiler) {
+        if !is_installed(compiler) {
             silverpoint_tests::skipped!("{compiler} is not installed");
             continue;
         }
+        compile(&scratch, compiler);
         life(&scratch, compiler);
         texts(&scratch, compiler);
     }

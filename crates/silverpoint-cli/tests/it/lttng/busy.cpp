@@ -20,7 +20,7 @@ static void all(std::integer_sequence<int, kNumbers...>) {
 
 static int forks() {
     int failed = 0;
-    for (int i = 0; i < 50; ++i) {
+    for (int i = 0; i < 15; ++i) {
         const pid_t child = fork();
         if (child == 0) {
             one<0>();
@@ -34,7 +34,7 @@ static int forks() {
 
 int main() {
     one<-1>();
-    std::thread sites([] { all(std::make_integer_sequence<int, 300>()); });
+    std::thread sites([] { all(std::make_integer_sequence<int, 100>()); });
     int others = 0;
     std::thread second([&others] { others = forks(); });
     const int own = forks();

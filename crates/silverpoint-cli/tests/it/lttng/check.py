@@ -72,10 +72,13 @@ def start(command, **variables):
     return subprocess.Popen(command, stdin=subprocess.PIPE, env=environment, text=True)
 
 
-def go(process, names):
-    """Lets the program go on, once LTTng knows its events."""
+def go(process, names, then=lambda: None):
+    """Lets the program go on, once LTTng knows its events, and waits for its end."""
     wait(f"{names} in {sorted(listed())}", lambda: names <= listed())
-    process.communicate("\n", timeout=PATIENCE)
+    process.stdin.write("\n")
+    process.stdin.flush()
+    then()
+    process.communicate(timeout=PATIENCE)
     if process.returncode != 0:
         raise SystemExit(f"the program ended with {process.returncode}")
 
@@ -495,6 +498,16 @@ def many(program):
 PRELOADED = ({}, {"LD_PRELOAD": "liblttng-ust-fork.so.1"})
 
 
+def seen():
+    """How many processes have the event."""
+    return lttng("list", "--userspace").count("shop:parent or child ")
+
+
+def both_are_seen():
+    wait("both processes", lambda: seen() == 2)
+    os.remove("unseen")
+
+
 def fork(program, *words):
     """The word `early`: it forks before LTTng is open; so the child opens it."""
     for variables in PRELOADED:
@@ -503,10 +516,11 @@ def fork(program, *words):
             lttng("create", "one", f"--output={os.getcwd()}/trace")
             lttng("enable-event", "--userspace", "shop:*")
             lttng("start")
+            open("unseen", "w").close()
             process = start([program, *words], SILVERPOINT_PROBES="lttng", **variables)
             processes = 2 if "early" in words else 1
-            wait(f"{processes} processes", lambda: lttng("list", "--userspace").count("shop:parent or child ") == processes)
-            go(process, {"shop:parent or child"})
+            wait(f"{processes} processes", lambda: seen() == processes)
+            go(process, {"shop:parent or child"}, both_are_seen)
             lttng("stop")
             lttng("destroy")
         who = [fields["who"] for name, fields in events("trace") if name == "parent or child"]

@@ -5,7 +5,6 @@ use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 use silverpoint_render::ShowContext;
@@ -14,15 +13,14 @@ use silverpoint_wire::layout::control::at;
 use silverpoint_wire::layout::state;
 
 use super::judge::{Decoded, decode, expected, numbered, same};
-use super::{built, root};
-use crate::harness::{Ended, Scratch, end, example};
+use super::{compiled, file, root};
+use crate::harness::{Ended, Scratch, built, end, example};
 
 const SILVERPOINT: &str = env!("CARGO_BIN_EXE_silverpoint");
 
 /// The library with a file in the place of the kernel.
-pub(super) fn library() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| built("fake", "fake.cpp", LIBRARY))
+pub(super) fn library() -> PathBuf {
+    compiled("fake", "fake.cpp", LIBRARY)
 }
 
 const LIBRARY: &str = "-O2 -fPIC -shared -fno-exceptions -fno-rtti";
@@ -205,38 +203,25 @@ fn source(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/lttng").join(name).to_str().unwrap().to_owned()
 }
 
-/// The programs of LTTng's tests.
-pub(super) fn compiled(scratch: &Scratch, compiler: &str, words: &[&str]) -> PathBuf {
-    let path = scratch.path("program");
-    let mut command = scratch.command(compiler, words);
-    command.arg(format!("-I{}", root().join("cpp/include").display()));
-    let ended = end(command.arg("-o").arg(&path).arg("-pthread"));
-    assert_eq!(ended.code(), Some(0), "{}", ended.err);
-    path
-}
-
-pub(super) fn shop(scratch: &Scratch) -> PathBuf {
-    compiled(scratch, "g++", &["-std=c++20", "-O1", &source("shop.cpp")])
+/// The program of LTTng's tests.
+pub(super) fn shop() -> PathBuf {
+    built("shop", "g++", &["-std=c++20", "-O1", &source("shop.cpp"), "-pthread"])
 }
 
 #[test]
 fn every_field_in_cpp_is_as_in_the_ring() {
-    let scratch = Scratch::new();
-    every_field_is_as_in_the_ring(&shop(&scratch), &[], 1100);
+    every_field_is_as_in_the_ring(&shop(), &[], 1100);
 }
 
 #[test]
 fn every_field_in_c_is_as_in_the_ring() {
-    let scratch = Scratch::new();
-    let mut objects = Vec::new();
-    for name in ["silverpoint_c", "context_c"] {
+    let objects = ["silverpoint_c", "context_c"].map(|name| {
         let file = root().join(format!("cpp/src/{name}.cpp"));
         let words = ["-std=c++20", "-O2", "-fno-exceptions", "-fno-rtti", "-c", file.to_str().unwrap()];
-        let object = scratch.path(&format!("{name}.o"));
-        std::fs::rename(compiled(&scratch, "g++", &words), &object).unwrap();
-        objects.push(object.to_str().unwrap().to_owned());
-    }
-    let program = compiled(&scratch, "gcc", &["-O2", &source("shop.c"), &objects[0], &objects[1]]);
+        built(&format!("{name}.o"), "g++", &words).to_str().unwrap().to_owned()
+    });
+    let words = ["-O2", &source("shop.c"), &objects[0], &objects[1], "-pthread"];
+    let program = built("shop-in-c", "gcc", &words);
     every_field_is_as_in_the_ring(&program, &[], 500);
 }
 
@@ -280,9 +265,9 @@ impl Ticking {
 fn two_tracers_get_each_event() {
     let scratch = Scratch::new();
     let options = format!("{LIBRARY} -DSTART=silverpoint_start_lttng -DVARIABLE=\"OTHER\"");
-    let other = built("other", "fake.cpp", &options);
+    let other = compiled("other", "fake.cpp", &options);
     let events_of = |name: &str| events(&scratch.path(name));
-    for (number, path) in [shop(&scratch), example("shop")].iter().enumerate() {
+    for (number, path) in [shop(), example("shop")].iter().enumerate() {
         let [one, two] = ["one", "two"].map(|name| format!("{name}{number}"));
         let mut command = scratch.command(path, ["ticks"]);
         command.env("SILVERPOINT_PROBES", "user_events,lttng").env("SILVERPOINT_LTTNG_LIBRARY", &other);
@@ -315,7 +300,7 @@ fn two_tracers_get_each_event() {
 #[test]
 fn a_missing_library_is_not_asked_for() {
     let scratch = Scratch::new();
-    for (number, path) in [shop(&scratch), example("shop")].iter().enumerate() {
+    for (number, path) in [shop(), example("shop")].iter().enumerate() {
         let (late, file) =
             (scratch.path(&format!("late{number}.so")), scratch.path(&format!("late{number}")));
         let mut command = scratch.command(path, ["ticks"]);
@@ -342,7 +327,7 @@ fn a_missing_library_is_not_asked_for() {
 #[test]
 fn only_what_is_enabled_is_written_and_no_ring_is_needed() {
     let scratch = Scratch::new();
-    let program = shop(&scratch);
+    let program = shop();
     let (_, sites) = once(&scratch, &program, &[]);
     let mut command = scratch.command(&program, ["3"]);
     command.env("SILVERPOINT_PROBES", "user_events").env("SILVERPOINT_USER_EVENTS_LIBRARY", library());
@@ -358,14 +343,11 @@ fn only_what_is_enabled_is_written_and_no_ring_is_needed() {
 }
 
 /// The library as it is installed.
-pub(super) fn real(scratch: &Scratch) -> PathBuf {
-    let real = scratch.path("real.so");
+pub(super) fn real() -> PathBuf {
     let file = root().join("cpp/src/silverpoint_user_events.cpp");
     let options =
         ["-std=c++20", "-O2", "-fPIC", "-shared", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden"];
-    let words: Vec<&str> = options.into_iter().chain([file.to_str().unwrap()]).collect();
-    std::fs::rename(compiled(scratch, "g++", &words), &real).unwrap();
-    real
+    built("real.so", "g++", &[&options[..], &[file.to_str().unwrap()]].concat())
 }
 
 fn said(ended: &Ended) -> Vec<&str> {
@@ -376,8 +358,8 @@ fn said(ended: &Ended) -> Vec<&str> {
 #[test]
 fn what_is_missing_is_one_message() {
     let scratch = Scratch::new();
-    let real = real(&scratch);
-    for program in [shop(&scratch), example("shop")] {
+    let real = real();
+    for program in [shop(), example("shop")] {
         let run = |library: &Path| {
             let mut command = scratch.command("sh", ["-c", "echo | $0 0"]);
             command.arg(&program).env("SILVERPOINT_PROBES", "user_events");
@@ -439,22 +421,19 @@ pub(super) fn written(file: &Path) -> Vec<(u32, Vec<u8>)> {
     found
 }
 
-pub(super) fn kernel(scratch: &Scratch) -> PathBuf {
-    let kernel = scratch.path("kernel.so");
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/user_events/kernel.c");
-    let words = ["-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", file.to_str().unwrap()];
-    std::fs::rename(compiled(scratch, "gcc", &words), &kernel).unwrap();
-    kernel
+pub(super) fn kernel() -> PathBuf {
+    let words = ["-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", &file("kernel.c")];
+    built("kernel.so", "gcc", &words)
 }
 
 /// The real library, and a kernel that a preloaded library stands for: its side of the registration and of the write.
 #[test]
 fn the_kernel_gets_what_its_header_says() {
     let scratch = Scratch::new();
-    let kernel = kernel(&scratch);
-    let real = real(&scratch);
+    let kernel = kernel();
+    let real = real();
     let events = scratch.path("events");
-    let mut command = scratch.command(shop(&scratch), ["ticks"]);
+    let mut command = scratch.command(shop(), ["ticks"]);
     command.env("SILVERPOINT_PROBES", "user_events").env("SILVERPOINT_USER_EVENTS_LIBRARY", &real);
     command.env("LD_PRELOAD", &kernel).env("EVENTS", &events);
     let mut program = Ticking::start(&mut command);

@@ -2,22 +2,21 @@
 //! activities that events are of.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
 
 use silverpoint_wire::layout::state;
 
-use super::fed::{
-    Entry, Ticking, compiled, entries, events, kernel, library, real, shop, states, switch, written,
-};
+use super::fed::{Entry, Ticking, entries, events, kernel, library, real, shop, states, switch, written};
+use super::file;
 use super::judge::{Decoded, decode};
-use crate::harness::{Scratch, example};
+use crate::harness::{Scratch, built, example};
 
 /// A tracer that cannot be opened is not asked for any more; when somebody asks again, it is opened again.
 #[test]
 fn a_kernel_that_comes_back_is_fed_when_asked_for() {
     let scratch = Scratch::new();
-    for (number, path) in [shop(&scratch), example("shop")].iter().enumerate() {
+    for (number, path) in [shop(), example("shop")].iter().enumerate() {
         let folder = scratch.path(&format!("later{number}"));
         let file = folder.join("events");
         let mut command = scratch.command(path, ["ticks"]);
@@ -60,7 +59,7 @@ fn a_kernel_that_comes_back_is_fed_when_asked_for() {
 #[test]
 fn what_the_kernel_refuses_is_one_message_and_costs_nothing() {
     let scratch = Scratch::new();
-    let mut command = scratch.command(shop(&scratch), ["3"]);
+    let mut command = scratch.command(shop(), ["3"]);
     command.env("SILVERPOINT_PROBES", "user_events").env("SILVERPOINT_USER_EVENTS_LIBRARY", library());
     command.env("EVENTS", scratch.path("events")).env("LIMIT", "1");
     let child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -87,9 +86,8 @@ fn what_the_kernel_refuses_is_one_message_and_costs_nothing() {
     assert_eq!(declared.iter().filter(|entry| matches!(entry, Entry::Declaration(..))).count(), 1);
 }
 
-fn daemon(scratch: &Scratch) -> PathBuf {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/user_events/daemon.cpp");
-    compiled(scratch, "g++", &["-std=c++20", "-O1", file.to_str().unwrap()])
+fn daemon() -> PathBuf {
+    built("daemon", "g++", &["-std=c++20", "-O1", &file("daemon.cpp"), "-pthread"])
 }
 
 /// `ctl` feeds the kernel from a program that was started without, and from its children.
@@ -97,7 +95,7 @@ fn daemon(scratch: &Scratch) -> PathBuf {
 fn a_program_that_runs_and_its_child_feed_the_kernel() {
     let scratch = Scratch::new();
     let file = scratch.path("events");
-    let mut command = scratch.command(daemon(&scratch), [""; 0]);
+    let mut command = scratch.command(daemon(), [""; 0]);
     command.env("SILVERPOINT_USER_EVENTS_LIBRARY", library()).env("EVENTS", &file);
     let mut program = Ticking::start(&mut command);
     program.tick();
@@ -126,8 +124,8 @@ fn a_program_that_runs_and_its_child_feed_the_kernel() {
 #[test]
 fn a_descriptor_that_the_program_has_closed_is_opened_again() {
     let scratch = Scratch::new();
-    let (real, kernel, events) = (real(&scratch), kernel(&scratch), scratch.path("events"));
-    let mut command = scratch.command(daemon(&scratch), [""; 0]);
+    let (real, kernel, events) = (real(), kernel(), scratch.path("events"));
+    let mut command = scratch.command(daemon(), [""; 0]);
     command.env("SILVERPOINT_PROBES", "user_events").env("SILVERPOINT_USER_EVENTS_LIBRARY", &real);
     command.env("LD_PRELOAD", &kernel).env("EVENTS", &events);
     let mut program = Ticking::start(&mut command);
@@ -162,8 +160,7 @@ fn a_descriptor_that_the_program_has_closed_is_opened_again() {
 #[test]
 fn spans_within_each_other_are_activities_with_parents() {
     let scratch = Scratch::new();
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/user_events/activities.cpp");
-    let program = compiled(&scratch, "g++", &["-std=c++20", "-O1", file.to_str().unwrap()]);
+    let program = built("activities", "g++", &["-std=c++20", "-O1", &file("activities.cpp"), "-pthread"]);
     let path = scratch.path("events");
     let mut command = scratch.command(program, [""; 0]);
     command.env("SILVERPOINT_PROBES", "user_events").env("SILVERPOINT_USER_EVENTS_LIBRARY", library());
@@ -212,8 +209,8 @@ fn spans_within_each_other_are_activities_with_parents() {
 #[test]
 fn a_file_that_may_not_be_written_is_one_message() {
     let scratch = Scratch::new();
-    let (real, kernel) = (real(&scratch), kernel(&scratch));
-    let mut command = scratch.command(daemon(&scratch), [""; 0]);
+    let (real, kernel) = (real(), kernel());
+    let mut command = scratch.command(daemon(), [""; 0]);
     command.env("SILVERPOINT_PROBES", "user_events").env("SILVERPOINT_USER_EVENTS_LIBRARY", real);
     command.env("LD_PRELOAD", kernel).env("EVENTS", scratch.path("events")).env("REFUSED", "1");
     command.stderr(Stdio::piped());
