@@ -170,6 +170,9 @@ const NEED_A_KERNEL: &[&str] = &[
     "copies_of_one_process_share_the_session",
     // A library that is loaded and unloaded ends in a fault within the emulator.
     "unloaded_copies_leave_nothing_behind",
+    "a_chain_of_an_unloaded_copy_is_whole",
+    // Limits are those of the emulator.
+    "limits_keep_the_memory_small",
     "all_descriptors_closed",
 ];
 
@@ -177,6 +180,8 @@ const NEED_A_KERNEL: &[&str] = &[
 const SLOW_IN_AN_EMULATOR: &[&str] = &[
     "ten_thousand_threads_at_once",
     "block_loses_nothing_while_somebody_collects",
+    // A handler may take longer than the timer's interval there.
+    "a_chain_is_whole_with_signal_handlers_in_it",
     "mistakes_are_refused_when_compiled",
 ];
 
