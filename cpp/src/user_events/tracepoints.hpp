@@ -29,33 +29,21 @@ class Tracepoints {
     // The event of a site, or null, which the first time is reported where the system is the reason.
     SiteEvent* make(const Description& site) {
         if (site.is_question()) return nullptr;
-        Plan plan;
-        plan.level = level_of_site(site.level);
+        Plan plan = plan_of(site);
         const Tracepoint* const tracepoint = find(site.category, plan.level, keyword_of(site.kind));
         if (tracepoint == nullptr) return nullptr;
-        plan.signature = site.signature;
-        plan.names = site.names;
-        if (site.kind == Kind::kSpan || site.kind == Kind::kAsyncBegin) plan.opcode = kActivityStart;
-        if (site.kind == Kind::kAsyncEnd) plan.opcode = kActivityStop;
-        if (site.kind == Kind::kSpan) plan.activities = Activities::kBegin;
-        if (site.kind == Kind::kAsyncBegin || site.kind == Kind::kAsyncEnd ||
-            site.kind == Kind::kAsyncInstant)
-            plan.activities = Activities::kAsync;
-        const EventName name = name_of(site, ending_of(site.kind));
+        EventName name;
+        add_name(name, site, ending_of(site.kind));
         plan.name = {name.c_str(), name.size()};
         SiteEvent* const event = make_or_report(site, plan, tracepoint);
         if (event == nullptr || site.kind != Kind::kSpan) return event;
-        const EventName end_name = name_of(site, "_exit");
+        EventName end_name;
+        add_name(end_name, site, "_exit");
+        plan = plan_of_end(plan);
         plan.name = {end_name.c_str(), end_name.size()};
-        plan.signature = "L";
-        plan.names = "duration_ns\n";
-        plan.opcode = kActivityStop;
-        plan.activities = Activities::kEnd;
         SiteEvent* const end = make_or_report(site, plan, tracepoint);
         if (end == nullptr) return nullptr;
-        end->span = event;
-        end->shared.state = &event->has_begun;
-        event->shared.end = &end->shared;
+        join_span(*event, *end);
         return event;
     }
 
@@ -66,33 +54,6 @@ class Tracepoints {
     }
 
   private:
-    static constexpr std::size_t kNameMost = 480;
-    using EventName = Text<kNameMost + 20>;
-
-    static EventName name_of(const Description& site, const char* ending) {
-        EventName name;
-        add_plain(name, site.text);
-        if (site.text.empty()) {
-            std::string_view file = site.file;
-            if (const auto slash = file.rfind('/'); slash != std::string_view::npos)
-                file = part(file, slash + 1);
-            add_plain(name.add("#"), file);
-            name.cut(utf8_prefix({name.c_str(), name.size() < 200 ? name.size() : 200}));
-            name.add(":").number(site.line);
-        }
-        name.add(ending);
-        return name;
-    }
-    // The texts of a site are not escaped.
-    static void add_plain(EventName& name, std::string_view text) {
-        const bool is_cut = text.size() > kNameMost - name.size();
-        if (is_cut) text = part(text, 0, kNameMost - name.size());
-        for (const char c : text) {
-            const char safe = c == ';' ? ',' : (c >= 0 && c < ' ') || c == 0x7F ? ' ' : c;
-            name.add(&safe, 1);
-        }
-        if (is_cut) name.cut(utf8_prefix({name.c_str(), name.size()}));
-    }
     // Null: the kernel does not take it.
     Tracepoint* find(std::string_view category, std::uint8_t level, unsigned keyword) {
         const auto text = tracepoint_name(category, level, keyword);

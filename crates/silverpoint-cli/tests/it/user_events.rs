@@ -1,5 +1,6 @@
 //! Events for the kernel's user_events, of tracepoints in C++, C and Rust. A decoder that knows nothing of Silverpoint reads their bytes.
 
+mod etw;
 mod fed;
 mod generate;
 mod judge;
@@ -14,7 +15,7 @@ use silverpoint_wire::level::{Kind, Level};
 
 use crate::harness::built;
 use generate::Source;
-use judge::{Decoded, decode, expected, numbered, same};
+use judge::{Decoded, Dialect, decode, expected, numbered, same};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -83,7 +84,18 @@ fn events_of(cases: &[Case]) -> Vec<[Option<Decoded>; 2]> {
 
 /// The same, and what the library says on standard error.
 fn events_and_messages(cases: &[Case]) -> (Vec<[Option<Decoded>; 2]>, String) {
-    let program = compiled("encode", "encode.cpp", "-O1 -fsanitize=undefined -fno-sanitize-recover");
+    let (found, said) = encoded(&compiled("encode", "encode.cpp", CHECKED), cases);
+    let event = |bytes: Vec<u8>| {
+        let line = bytes.iter().position(|byte| *byte == b'\n').unwrap();
+        decode(std::str::from_utf8(&bytes[..line]).unwrap(), &bytes[line + 1..])
+    };
+    (found.into_iter().map(|pair| pair.map(|found| found.map(event))).collect(), said)
+}
+
+const CHECKED: &str = "-O1 -fsanitize=undefined -fno-sanitize-recover";
+
+/// The bytes that a program prints for each (`cases.hpp`), and what it says on standard error.
+fn encoded(program: &Path, cases: &[Case]) -> (Vec<[Option<Vec<u8>>; 2]>, String) {
     let mut lines = String::new();
     for case in cases {
         // As in a description.
@@ -113,11 +125,7 @@ fn events_and_messages(cases: &[Case]) -> (Vec<[Option<Decoded>; 2]>, String) {
     writer.join().unwrap();
     assert!(output.status.success(), "{:?}", output.status);
     let text = String::from_utf8(output.stdout).unwrap();
-    let event = |word: &str| {
-        let bytes = (word != "-").then(|| bytes_of(word))?;
-        let line = bytes.iter().position(|byte| *byte == b'\n').unwrap();
-        Some(decode(std::str::from_utf8(&bytes[..line]).unwrap(), &bytes[line + 1..]))
-    };
+    let event = |word: &str| (word != "-").then(|| bytes_of(word));
     let pair = |line: &str| {
         let mut words = line.split_whitespace().map(event);
         [words.next().unwrap(), words.next().unwrap()]
@@ -131,7 +139,7 @@ fn events_and_messages(cases: &[Case]) -> (Vec<[Option<Decoded>; 2]>, String) {
 fn judge(cases: &[Case]) {
     for (case, found) in cases.iter().zip(events_of(cases)) {
         let names: Vec<&str> = case.names.iter().map(String::as_str).collect();
-        let wanted = Value::from(expected(&case.signature, &names, &case.arguments));
+        let wanted = Value::from(expected(Dialect::EventHeader, &case.signature, &names, &case.arguments));
         let found = found[0].as_ref().unwrap_or_else(|| panic!("{} has no event", case.signature));
         let fields = Value::from(found.fields.clone());
         assert!(
@@ -144,8 +152,7 @@ fn judge(cases: &[Case]) {
     }
 }
 
-#[test]
-fn every_value_of_the_vectors_is_as_in_json() {
+fn cases_of_the_vectors() -> Vec<Case> {
     let path = root().join("spec/vectors/values.json");
     let vectors: Vec<Value> = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let text = |vector: &Value, key: &str| vector[key].as_str().unwrap().to_owned();
@@ -156,14 +163,13 @@ fn every_value_of_the_vectors_is_as_in_json() {
     let case = |vector: &Value| Case::new(text(vector, "signature"), bytes_of(&text(vector, "hex")));
     let cases: Vec<Case> = vectors.iter().map(case).collect();
     assert!(cases.len() > 150, "{}", cases.len());
-    judge(&cases);
+    cases
 }
 
-#[test]
-fn every_generated_value_is_as_in_json() {
-    let mut source = Source::new(27);
+fn generated_cases(seed: u64, count: usize) -> Vec<Case> {
+    let mut source = Source::new(seed);
     let mut cases = Vec::new();
-    for number in 0..4000 {
+    for number in 0..count {
         let types: Vec<_> = (0..1 + source.below(3)).map(|_| source.kind(number % 5)).collect();
         let mut arguments = Vec::new();
         types.iter().for_each(|of| source.value(of, &mut arguments));
@@ -175,7 +181,17 @@ fn every_generated_value_is_as_in_json() {
         }
         cases.push(case);
     }
-    judge(&cases);
+    cases
+}
+
+#[test]
+fn every_value_of_the_vectors_is_as_in_json() {
+    judge(&cases_of_the_vectors());
+}
+
+#[test]
+fn every_generated_value_is_as_in_json() {
+    judge(&generated_cases(27, 4000));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use silverpoint_trace::{Trace, What};
 use silverpoint_wire::layout::control::at;
 use silverpoint_wire::layout::state;
 
-use super::judge::{Decoded, decode, expected, numbered, same};
+use super::judge::{Decoded, Dialect, decode, expected, numbered, same};
 use super::{compiled, file, root};
 use crate::harness::{Ended, Scratch, built, end, example};
 
@@ -90,7 +90,7 @@ fn wanted(trace: &Path) -> (Vec<Wanted>, BTreeSet<usize>) {
                 sites.insert(site_number);
                 let of = &site.description;
                 let names: Vec<&str> = of.argument_names().collect();
-                let mut fields = expected(&of.signature, &names, args);
+                let mut fields = expected(Dialect::EventHeader, &of.signature, &names, args);
                 if let Some(context) = event.context {
                     fields.push(json!(["context", "json?", numbered(context.json())]));
                 }

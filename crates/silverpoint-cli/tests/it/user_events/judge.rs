@@ -112,11 +112,11 @@ fn kind(of: &PerfItemMetadata) -> String {
     format!("{format}{size}")
 }
 
-fn number(text: impl ToString) -> Value {
+pub fn number(text: impl ToString) -> Value {
     Value::String(format!("#{}", text.to_string()))
 }
 
-fn float(push: impl FnOnce(&mut String)) -> Value {
+pub fn float(push: impl FnOnce(&mut String)) -> Value {
     let mut text = String::new();
     push(&mut text);
     // A float that JSON has no number for is a text.
@@ -126,7 +126,7 @@ fn float(push: impl FnOnce(&mut String)) -> Value {
     }
 }
 
-fn uuid(bytes: &[u8]) -> Value {
+pub fn uuid(bytes: &[u8]) -> Value {
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     Value::from(format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]))
 }
@@ -166,7 +166,7 @@ pub fn numbered(json: &str) -> Value {
     try_numbered(json).unwrap_or_else(|error| panic!("{error}: {json}"))
 }
 
-fn try_numbered(json: &str) -> serde_json::Result<Value> {
+pub fn try_numbered(json: &str) -> serde_json::Result<Value> {
     let (mut out, mut is_text, mut is_escaped, mut is_number) = (String::new(), false, false, false);
     for c in json.chars() {
         let digit = !is_text
@@ -281,12 +281,20 @@ fn plain(of: &Type, numbers: bool) -> Type {
     }
 }
 
+/// What events are for.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Dialect {
+    EventHeader,
+    /// It has neither values that may be null nor arrays of constant size.
+    TraceLogging,
+}
+
 /// What an event has of a record with these arguments. `names`: none, or one for each.
-pub fn expected(signature: &str, names: &[&str], arguments: &[u8]) -> Vec<Value> {
+pub fn expected(dialect: Dialect, signature: &str, names: &[&str], arguments: &[u8]) -> Vec<Value> {
     let types = parse(signature).unwrap();
     let json = |numbers| json_of(&types.iter().map(|of| plain(of, numbers)).collect::<Vec<_>>(), arguments);
     let (labels, numbers) = (json(false), json(true));
-    let mut fields = Fields::default();
+    let mut fields = Fields { dialect, all: Vec::new() };
     for (number, of) in types.iter().enumerate() {
         let name = names
             .get(number)
@@ -295,7 +303,7 @@ pub fn expected(signature: &str, names: &[&str], arguments: &[u8]) -> Vec<Value>
         let given = Given { labels: &labels[number], numbers: &numbers[number] };
         fields.add(&name, of, Some(given), 7, false);
     }
-    fields.0
+    fields.all
 }
 
 fn fit(name: &str) -> String {
@@ -313,18 +321,20 @@ struct Given<'a> {
     numbers: &'a Value,
 }
 
-#[derive(Default)]
-struct Fields(Vec<Value>);
+struct Fields {
+    dialect: Dialect,
+    all: Vec<Value>,
+}
 
 impl Fields {
     fn put(&mut self, name: &str, kind: &str, value: Value) {
         let mut unique = name.to_owned();
         let mut number = 1;
-        while self.0.iter().any(|field| field[0] == unique.as_str()) {
+        while self.all.iter().any(|field| field[0] == unique.as_str()) {
             number += 1;
             unique = format!("{name}_{number}");
         }
-        self.0.push(json!([unique, kind, value]));
+        self.all.push(json!([unique, kind, value]));
     }
 
     fn add(&mut self, name: &str, of: &Type, given: Option<Given<'_>>, depth: usize, is_hex: bool) {
@@ -368,7 +378,8 @@ impl Fields {
             }
             Type::Optional(inner) => {
                 let is_null = given.is_none_or(|given| given.labels.is_null());
-                if let Some((kind, size, _)) = scalar(inner.bare(), is_hex || asks_hex(inner)) {
+                let value = scalar(inner.bare(), is_hex || asks_hex(inner));
+                if let Some((kind, size, _)) = value.filter(|_| self.dialect == Dialect::EventHeader) {
                     let value = bits(kind, size, given.map_or(Value::Null, |given| given.labels.clone()));
                     return self.put(name, &format!("{kind}?"), value);
                 }
@@ -403,6 +414,7 @@ impl Fields {
             return self.put(name, "json?", value.unwrap_or(Value::Null));
         };
         let value = value.map(|value| bits(kind, size, value));
+        let count = count.filter(|_| self.dialect == Dialect::EventHeader);
         match count.filter(|count| (1..=4096).contains(&(count * size / 8))) {
             Some(count) => {
                 let value = value.unwrap_or_else(|| Value::from(vec![zero; count]));
@@ -420,7 +432,7 @@ impl Fields {
         depth: usize,
         is_hex: bool,
     ) {
-        let mut inner = Fields::default();
+        let mut inner = Fields { dialect: self.dialect, all: Vec::new() };
         if depth > 0 {
             for (number, (name, of)) in members.iter().enumerate() {
                 let member = |of: &'_ Value| match of {
@@ -433,12 +445,12 @@ impl Fields {
                 inner.add(&name, of, given, depth - 1, is_hex);
             }
         }
-        let is_json = depth == 0 || inner.0.len() > 127;
+        let is_json = depth == 0 || inner.all.len() > 127;
         if is_json {
             let value = given.map_or(Value::Null, |given| given.labels.clone());
             self.put(name, "json?", value);
-        } else if !inner.0.is_empty() {
-            self.put(name, "struct", Value::from(inner.0));
+        } else if !inner.all.is_empty() {
+            self.put(name, "struct", Value::from(inner.all));
         }
     }
 }

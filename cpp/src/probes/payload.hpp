@@ -5,8 +5,9 @@
 
 #include "forms.hpp"
 
-namespace silverpoint::user_events {
+namespace silverpoint::probes {
 
+template <class Dialect>
 class Payload {
   public:
     // `room`: bytes for what may be cut: texts, and elements of sequences.
@@ -57,6 +58,13 @@ class Payload {
     void zeros(std::size_t size) {
         for (std::size_t i = 0; i < size; ++i) out_.put('\0');
     }
+    // Values as they lie in a record. The first three numbers of a UUID may be little-endian in an event.
+    void packed(char code, const unsigned char* bytes, std::size_t size) {
+        if (!Dialect::kHasMixedUuids || code != 'u' || bytes == nullptr) return out_.add(bytes, size);
+        static constexpr unsigned char from[] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
+        for (std::size_t at = 0; at < size; at += sizeof from)
+            for (const unsigned char i : from) out_.put(static_cast<char>(bytes[at + i]));
+    }
     void counted(Input& in, bool is_text, bool is_there) {
         const std::uint32_t size = is_there ? in.length(1) : 0;
         const auto* const bytes = reinterpret_cast<const char*>(in.take(size));
@@ -69,8 +77,9 @@ class Payload {
     void values(Signature& of, Input& in, bool is_there) {
         const ListHead head(of);
         of.skip_metadata();
-        const unsigned size = value_size(of.take());
-        if (head.is_constant(size)) {
+        const char code = of.take();
+        const unsigned size = value_size(code);
+        if (head.template is_constant<Dialect>(size)) {
             const std::size_t all = std::size_t{head.count} * size;
             return is_there ? out_.add(in.take(all), all) : zeros(all);
         }
@@ -80,7 +89,7 @@ class Payload {
         if (count <= most) most = count;
         is_cut_ = is_cut_ || most < count;
         const std::size_t at = begin();
-        out_.add(bytes, most * size);
+        packed(code, bytes, most * size);
         patch(at, most);
         room_ -= most * size;
     }
@@ -122,12 +131,13 @@ class Payload {
     // is not used then.
     void add(Signature& of, Input& in, bool is_there, unsigned depth) {
         of.skip_metadata();
-        switch (form_of(of, depth)) {
+        switch (form_of<Dialect>(of, depth)) {
             case Form::kNothing:
                 return of.skip();
             case Form::kValue: {
-                const unsigned size = value_size(of.take());
-                return is_there ? out_.add(in.take(size), size) : zeros(size);
+                const char code = of.take();
+                const unsigned size = value_size(code);
+                return is_there ? packed(code, in.take(size), size) : zeros(size);
             }
             case Form::kNullable: {
                 of.take();
@@ -176,4 +186,4 @@ class Payload {
     bool is_cut_ = false;
 };
 
-}  // namespace silverpoint::user_events
+}  // namespace silverpoint::probes

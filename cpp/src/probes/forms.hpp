@@ -1,21 +1,21 @@
-// How the types of a signature become fields of an EventHeader event.
+// How the types of a signature become fields of an event that describes itself: EventHeader of user_events,
+// TraceLogging of ETW. What differs between these two is a `Dialect`, a class of either's folder.
 //
 // - A number, time, address or UUID is a value, as it is packed.
 // - Text, bytes and what becomes text (a character, wide text, an integer of 128 bits) are counted strings.
 // - An enumeration is its number, then NAME_label if it has labels.
-// - An optional value is a value that may be null. Another optional is NAME_present, then the value.
+// - An optional value is a value that may be null, if the dialect has such. Another optional is NAME_present,
+//   then the value.
 // - A sequence, set or array of values or of texts is one, too.
 // - A record or tuple is a structure.
 // - Everything else is JSON: maps, variants, items, other sequences, records that are too deep or too wide.
 #pragma once
 
-#include "../probes/json.hpp"
+#include "json.hpp"
 
-namespace silverpoint::user_events {
+namespace silverpoint::probes {
 
-using namespace probes;
-
-// Of the format's numbers those that are used.
+// EventHeader's numbers, those that are used. Other dialects translate them.
 enum Encoding : std::uint8_t {
     kStruct = 1,
     kValue8 = 2,
@@ -39,7 +39,6 @@ enum Format : std::uint8_t {
     kJsonText = 14,
     kUuid = 15,
 };
-enum Opcode : std::uint8_t { kInformation = 0, kActivityStart = 1, kActivityStop = 2 };
 
 // Structures within each other, and fields of one.
 inline constexpr unsigned kDeepest = 7, kWidest = 127;
@@ -97,12 +96,15 @@ struct ListHead {
     std::uint32_t count;  // of an array
 
     explicit ListHead(Signature& of) : is_array(of.take() == '#'), count(is_array ? of.number(':') : 0) {}
+    template <class Dialect>
     bool is_constant(unsigned size) const {
-        return is_array && count > 0 && count <= kConstantMost && std::size_t{count} * size <= kConstantMost;
+        return Dialect::kHasConstantArrays && is_array && count > 0 && count <= kConstantMost &&
+               std::size_t{count} * size <= kConstantMost;
     }
 };
 
-inline unsigned fields_of(Signature& of, unsigned depth);
+template <class Dialect>
+unsigned fields_of(Signature& of, unsigned depth);
 
 // Calls `each` with the name of each member of a record or tuple, until it returns false; `each` passes over
 // the type. Passes over the end.
@@ -118,7 +120,8 @@ void each_member(Signature& of, const Each& each) {
 }
 
 // `depth`: how many structures may lie within each other here.
-inline Form form_of(Signature of, unsigned depth) {
+template <class Dialect>
+Form form_of(Signature of, unsigned depth) {
     of.skip_metadata();
     const char code = of.peek();
     if (value_size(code) != 0) return Form::kValue;
@@ -141,7 +144,8 @@ inline Form form_of(Signature of, unsigned depth) {
             return Form::kLabelled;
         case '?':
             of.take();
-            return form_of(of, depth) == Form::kValue ? Form::kNullable : Form::kOptional;
+            return Dialect::kHasNullable && form_of<Dialect>(of, depth) == Form::kValue ? Form::kNullable
+                                                                                        : Form::kOptional;
         case '[':
         case '$':
         case '#': {
@@ -153,7 +157,7 @@ inline Form form_of(Signature of, unsigned depth) {
         case '<': {
             if (depth == 0) return Form::kJson;
             unsigned fields = 0;
-            each_member(of, [&](std::string_view, unsigned) { fields += fields_of(of, depth - 1); });
+            each_member(of, [&](std::string_view, unsigned) { fields += fields_of<Dialect>(of, depth - 1); });
             return fields == 0 ? Form::kNothing : fields > kWidest ? Form::kJson : Form::kRecord;
         }
         default:
@@ -176,9 +180,10 @@ struct Enumeration {
 };
 
 // How many fields a type is, which is passed over.
-inline unsigned fields_of(Signature& of, unsigned depth) {
+template <class Dialect>
+unsigned fields_of(Signature& of, unsigned depth) {
     of.skip_metadata();
-    switch (form_of(of, depth)) {
+    switch (form_of<Dialect>(of, depth)) {
         case Form::kNothing:
             of.skip();
             return 0;
@@ -186,11 +191,11 @@ inline unsigned fields_of(Signature& of, unsigned depth) {
             return Enumeration(of).labels.empty() ? 1 : 2;
         case Form::kOptional:
             of.take();
-            return 1 + fields_of(of, depth);
+            return 1 + fields_of<Dialect>(of, depth);
         default:
             of.skip();
             return 1;
     }
 }
 
-}  // namespace silverpoint::user_events
+}  // namespace silverpoint::probes

@@ -1,11 +1,12 @@
-// The metadata of an event: its name, then name, encoding and format of each field (forms.hpp).
+// The metadata of an event: the head of the dialect, its name, then name, encoding and format of each field
+// (forms.hpp).
 #pragma once
 
 #include <silverpoint/detail/utf8.hpp>
 
 #include "forms.hpp"
 
-namespace silverpoint::user_events {
+namespace silverpoint::probes {
 
 using Name = Text<220>;
 
@@ -31,12 +32,14 @@ class NameWriter {
     bool is_cut_ = false;
 };
 
+template <class Dialect>
 class Metadata {
   public:
-    static constexpr unsigned kMostFields = 400;
+    static constexpr unsigned kMostFields = Dialect::kMostFields;
 
     // `names`: as in a description.
     Metadata(std::string_view event, std::string_view signature, std::string_view names) {
+        out_.add(Dialect::kHead);
         out_.add(event);
         out_.put('\0');
         Signature of(signature);
@@ -90,8 +93,7 @@ class Metadata {
         known_[count_++] = {structure_, static_cast<std::uint32_t>(out_.size()),
                             static_cast<std::uint32_t>(unique.size())};
         out_.add(unique.c_str(), unique.size() + 1);
-        out_.put(static_cast<char>(encoding | kHasFormat));
-        out_.put(static_cast<char>(format));
+        Dialect::put_type(out_, encoding, format);
         least_ += least;
     }
     void text(const Name& name, Format format) { put(name, kCounted, format, 2); }
@@ -101,7 +103,8 @@ class Metadata {
         const char code = of.take();
         const unsigned size = value_size(code);
         const Format format = value_format(code, is_hex);
-        if (!head.is_constant(size)) return put(name, value_encoding(size) | kArray, format, 2);
+        if (!head.template is_constant<Dialect>(size))
+            return put(name, value_encoding(size) | kArray, format, 2);
         put(name, value_encoding(size) | kConstantArray, format, std::size_t{head.count} * size);
         const auto count = static_cast<std::uint16_t>(head.count);
         out_.add(&count, sizeof count);
@@ -117,7 +120,8 @@ class Metadata {
     void record(const Name& name, Signature& of, unsigned depth, bool is_hex) {
         Signature ahead = of;
         unsigned fields = 0;
-        each_member(ahead, [&](std::string_view, unsigned) { fields += fields_of(ahead, depth - 1); });
+        each_member(ahead,
+                    [&](std::string_view, unsigned) { fields += fields_of<Dialect>(ahead, depth - 1); });
         put(name, kStruct, fields, 0);
         const unsigned outer = structure_;
         structure_ = ++structures_;
@@ -135,7 +139,7 @@ class Metadata {
     }
     void add(Signature& of, const Name& name, unsigned depth, bool is_hex) {
         is_hex = of.skip_metadata() || is_hex;
-        switch (form_of(of, depth)) {
+        switch (form_of<Dialect>(of, depth)) {
             case Form::kNothing:
                 return of.skip();
             case Form::kValue: {
@@ -187,4 +191,4 @@ class Metadata {
     bool is_broken_ = false;
 };
 
-}  // namespace silverpoint::user_events
+}  // namespace silverpoint::probes

@@ -8,7 +8,10 @@
 #include <cstdint>
 #include <silverpoint/detail/sys.hpp>
 
-namespace silverpoint::user_events {
+#include "json.hpp"
+#include "plan.hpp"
+
+namespace silverpoint::probes {
 
 struct [[gnu::packed]] ActivityId {
     std::uint32_t process = 0;
@@ -79,4 +82,36 @@ class OpenActivities {
 };
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local OpenActivities open_activities;
 
-}  // namespace silverpoint::user_events
+// The activity that an event is of, and for a begin the activity around it.
+struct EventActivity {
+    ActivityId id, parent;
+    bool is_there = false, has_parent = false;
+
+    // `span`: the begin's event, of a span. `ended`: of its end, what `open_activities.end` gave.
+    EventActivity(Activities kind, Opcode opcode, const void* span, const ActivityId& ended,
+                  const ProbeRecord& record)
+        : is_there(kind != Activities::kNone) {
+        const ActivityId* const around = open_activities.innermost();
+        if (kind == Activities::kEnd) {
+            id = ended;
+        } else if (kind == Activities::kAsync) {
+            id = {static_cast<std::uint32_t>(getpid()), 0,
+                  Input(record.bytes, record.size).get<std::uint64_t>()};
+            if (around != nullptr && opcode == kActivityStart) set_parent(*around);
+        } else if (kind == Activities::kBegin) {
+            if (around != nullptr) set_parent(*around);
+            id = open_activities.begin(span);
+        } else if (around != nullptr) {
+            is_there = true;
+            id = *around;
+        }
+    }
+
+  private:
+    void set_parent(const ActivityId& of) {
+        parent = of;
+        has_parent = true;
+    }
+};
+
+}  // namespace silverpoint::probes

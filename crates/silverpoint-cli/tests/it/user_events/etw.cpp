@@ -1,0 +1,48 @@
+// Makes events for ETW of what it reads (cases.hpp), with a backend that keeps the bytes.
+//
+// An event is its descriptor, activity and parent, then type, size and bytes of each part. An activity is
+// whether it is there, then its bytes. With arguments the program prints the ids of providers of these names.
+#include <etw/event.hpp>
+
+#include "cases.hpp"
+
+using namespace silverpoint::etw;
+
+static std::string last;
+
+static void add(const void* bytes, std::size_t size) { last.append(static_cast<const char*>(bytes), size); }
+static void add(const ActivityId* id) {
+    const ActivityId none;
+    last += id == nullptr ? '\0' : '\1';
+    add(id == nullptr ? &none : id, sizeof none);
+}
+
+static const Backend kept{[](const EventDescriptor& of, const ActivityId* activity, const ActivityId* parent,
+                             const DataDescriptor* parts, unsigned count) {
+                              last.clear();
+                              add(&of, sizeof of);
+                              add(activity);
+                              add(parent);
+                              for (unsigned i = 0; i < count; ++i) {
+                                  const std::uint32_t head[] = {parts[i].type, parts[i].size};
+                                  add(head, sizeof head);
+                                  add(reinterpret_cast<const void*>(parts[i].at), parts[i].size);
+                              }
+                          },
+                          64000};
+
+int main(int count, char** arguments) {
+    static_assert(provider_id(kProviderName)[7] >> 4 == 5, "a constant");
+    for (int i = 1; i < count; ++i) {
+        for (const unsigned char byte : provider_id(arguments[i])) std::printf("%02x", byte);
+        std::printf("\n");
+    }
+    if (count > 1) return 0;
+    backend = &kept;
+    static const int enabled = 1;
+    const auto make = [](const Description& site) {
+        const SiteEvent* const made = make_event(site, &enabled);
+        return made == nullptr ? nullptr : &made->shared;
+    };
+    cases::show_all(make, last);
+}
