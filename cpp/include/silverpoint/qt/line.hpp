@@ -209,14 +209,17 @@ class QtLineOf {
     SP_DETAIL_HOT static void finish(const QtHead& head, const Pushed&... pieces) {
         if constexpr (kIsTyped) {
             if (head.records()) record_qt_typed(*head.place, pieces...);
-            if (head.delivers()) [[unlikely]]
-                head.deliver(QtWritten<Pushed...>::of(pieces...).all);
+            if (head.delivers()) [[unlikely]] {
+                const std::array<QtAny, sizeof...(Pushed)> all{QtAny::of(pieces)...};
+                head.deliver(written_by_qt(all));
+            }
         } else {
-            QtWritten<Pushed...> written;
+            const std::array<QtAny, sizeof...(Pushed)> all{QtAny::of(pieces)...};
+            QtWritten written;
 #if defined(__cpp_exceptions)
             try {
-                written.write_all(pieces...);
-                if (head.records()) record_qt_written<kQtWayOf<Pieces>>(*head.place, written, pieces...);
+                written.write(all);
+                if (head.records()) record_qt_written<kQtWayOf<Pieces>>(*head.place, written, all, pieces...);
             }
             SP_DETAIL_CATCH_END_OF_THREAD
             catch (...) {
@@ -227,8 +230,8 @@ class QtLineOf {
                 return;
             }
 #else
-            written.write_all(pieces...);
-            if (head.records()) record_qt_written<kQtWayOf<Pieces>>(*head.place, written, pieces...);
+            written.write(all);
+            if (head.records()) record_qt_written<kQtWayOf<Pieces>>(*head.place, written, all, pieces...);
 #endif
             if (head.delivers()) [[unlikely]]
                 head.deliver(written.all);
