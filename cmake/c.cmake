@@ -1,7 +1,11 @@
 # libsilverpoint_c: what tracepoints in C do once for a place, a thread or a process. Compiled as C++, linked by any C compiler.
 #
 #   target_link_libraries(app PRIVATE silverpoint::c)
-add_library(silverpoint_c STATIC cpp/src/silverpoint_c.cpp cpp/src/context_c.cpp cpp/src/trace_context_c.cpp cpp/src/crash_c.cpp)
+add_library(silverpoint_c STATIC cpp/src/silverpoint_c.cpp cpp/src/context_c.cpp cpp/src/trace_context_c.cpp)
+# Crash records are made on Linux only.
+if(SILVERPOINT_RECORDS)
+    target_sources(silverpoint_c PRIVATE cpp/src/crash_c.cpp)
+endif()
 target_include_directories(silverpoint_c PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/cpp/include)
 # Optimised in every configuration: what is not inlined would want the C++ library.
 target_compile_options(silverpoint_c PRIVATE -O2 -fno-exceptions -fno-rtti)

@@ -94,17 +94,16 @@ using namespace silverpoint::detail;
 
 extern "C" {
 
-[[gnu::visibility("hidden")]] CScope sp_c_context_enter(const char* codes, const Argument* items,
-                                                        unsigned count) {
+SP_DETAIL_OWN CScope sp_c_context_enter(const char* codes, const Argument* items, unsigned count) {
     ContextFields fields;
     for (unsigned i = 0; i + 1 < count; i += 2)
         add_field(fields, text_of(items[i]), codes[i + 1], items[i + 1]);
     return {fields.enter()};
 }
 
-[[gnu::visibility("hidden")]] void sp_context_leave(const CScope* scope) { leave_context(scope->number); }
+SP_DETAIL_OWN void sp_context_leave(const CScope* scope) { leave_context(scope->number); }
 
-[[gnu::visibility("hidden")]] void sp_context_capture(CCaptured* taken) {
+SP_DETAIL_OWN void sp_context_capture(CCaptured* taken) {
     taken->size = 0;
     taken->is_cut = false;
     Thread* thread = thread_of_contexts();
@@ -117,7 +116,7 @@ extern "C" {
     });
 }
 
-[[gnu::visibility("hidden")]] CScope sp_context_enter(const CCaptured* taken) {
+SP_DETAIL_OWN CScope sp_context_enter(const CCaptured* taken) {
     if (taken->size == 0 || taken->size > kContextBytes) return {0};
     return {enter_context(taken->pairs, taken->size, taken->is_cut)};
 }

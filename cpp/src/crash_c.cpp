@@ -18,7 +18,7 @@ static_assert(sizeof(COptions) == 24 && offsetof(COptions, term) == 7 && offseto
 
 extern "C" {
 
-[[gnu::visibility("hidden")]] bool sp_install_crash_handler(const COptions* given) {
+SP_DETAIL_OWN bool sp_install_crash_handler(const COptions* given) {
     const COptions options = given == nullptr ? COptions() : *given;
     if (options.drain != nullptr) crash_settings.drain.store(options.drain, std::memory_order_release);
     if (!prepare_for_crashes(options.wait_ms)) return false;
@@ -31,7 +31,7 @@ extern "C" {
 
 // A forked child has no session before its first record, and records nothing before a collector finds it.
 // False, and why in `error`, when it can have none.
-[[gnu::visibility("hidden")]] bool sp_c_expect_logger(char* error, std::size_t error_size) {
+SP_DETAIL_OWN bool sp_c_expect_logger(char* error, std::size_t error_size) {
     Text<500> why;
     if (!has_session(why)) {
         if (error != nullptr && error_size > 0) {
@@ -46,7 +46,7 @@ extern "C" {
     return true;
 }
 
-[[gnu::visibility("hidden")]] void sp_prepare_thread_for_crash() { give_alternate_stack(); }
+SP_DETAIL_OWN void sp_prepare_thread_for_crash() { give_alternate_stack(); }
 
 [[noreturn, gnu::noinline, gnu::visibility("hidden")]] void sp_c_fail_check(const char* source,
                                                                             unsigned count, const char* file,

@@ -96,24 +96,21 @@ class ShortLived {
     explicit ShortLived(std::size_t size) : size_(size) {
         if (size <= sizeof own_) return;
         const SystemGuard guard;
-        mapped_ = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        mapped_ = static_cast<char*>(map_private(size));
     }
     ShortLived(const ShortLived&) = delete;
     ShortLived& operator=(const ShortLived&) = delete;
     ~ShortLived() {
-        if (mapped_ == nullptr || mapped_ == MAP_FAILED) return;
+        if (mapped_ == nullptr) return;
         const SystemGuard guard;
-        munmap(mapped_, size_);
+        unmap(mapped_, size_);
     }
     // Null: the system has no memory.
-    char* text() {
-        if (mapped_ == nullptr) return own_;
-        return mapped_ == MAP_FAILED ? nullptr : static_cast<char*>(mapped_);
-    }
+    char* text() { return size_ <= sizeof own_ ? own_ : mapped_; }
 
   private:
     std::size_t size_;
-    void* mapped_ = nullptr;
+    char* mapped_ = nullptr;
     char own_[512];
 };
 
@@ -161,12 +158,12 @@ std::uint64_t put_record(const Reservation& found, std::uint64_t head, const Arg
 
 extern "C" {
 
-[[gnu::visibility("hidden")]] extern const unsigned char sp_c_unregistered;
+SP_DETAIL_OWN extern const unsigned char sp_c_unregistered;
 const unsigned char sp_c_unregistered = 0x80;
 
 // States other than off and on. `text` is a printf text, or null.
-[[gnu::visibility("hidden")]] bool sp_c_is_on_otherwise(Site* site, unsigned char state, const char* function,
-                                                        const char* category, const char* text) {
+SP_DETAIL_OWN bool sp_c_is_on_otherwise(Site* site, unsigned char state, const char* function,
+                                        const char* category, const char* text) {
     if ((state & 0x80) != 0 && text != nullptr) {
         std::uint8_t flags = 0;
         each_conversion(text, [&](const Conversion& of) {
@@ -179,7 +176,7 @@ const unsigned char sp_c_unregistered = 0x80;
 }
 
 // Completes a site at its first recording; its head, 0 when there is no room for another site.
-[[gnu::visibility("hidden")]] std::uint64_t sp_c_complete(Site* site, const Body* body) {
+SP_DETAIL_OWN std::uint64_t sp_c_complete(Site* site, const Body* body) {
     if (site->feeds_tracer_alone()) return probed_mark(Kind{body->kind}) | kAloneHead;
     if (site->whole.load(std::memory_order_acquire) != 0) return marked_head(*site, Kind{body->kind});
     Letters signature;
@@ -206,8 +203,7 @@ const unsigned char sp_c_unregistered = 0x80;
     return marked_head(*site, kind);
 }
 
-[[gnu::visibility("hidden")]] std::uint64_t sp_c_record_slowly(Lane*, std::uint64_t, const Site*,
-                                                               const Argument*, unsigned);
+SP_DETAIL_OWN std::uint64_t sp_c_record_slowly(Lane*, std::uint64_t, const Site*, const Argument*, unsigned);
 
 // As record_probed (silverpoint/detail/probe_record.hpp).
 static std::uint64_t record_probed_arguments(std::uint64_t head, const Site* site, const Argument* arguments,
@@ -234,9 +230,8 @@ static std::uint64_t record_probed_arguments(std::uint64_t head, const Site* sit
 }
 
 // A record that does not fit before the limit, or whose lane is not ready; 0 when it is lost.
-[[gnu::visibility("hidden")]] std::uint64_t sp_c_record_slowly(Lane* entered, std::uint64_t head,
-                                                               const Site* site, const Argument* arguments,
-                                                               unsigned count) {
+SP_DETAIL_OWN std::uint64_t sp_c_record_slowly(Lane* entered, std::uint64_t head, const Site* site,
+                                               const Argument* arguments, unsigned count) {
     if ((head & kProbedHead) != 0) return record_probed_arguments(head, site, arguments, count);
     std::size_t fixed = 16, blocks = 0, exact = 16;
     for (unsigned i = 0; i < count; ++i) {
@@ -279,12 +274,11 @@ static std::uint64_t record_probed_arguments(std::uint64_t head, const Site* sit
     return put_record(found, head, arguments, count, share);
 }
 
-[[gnu::visibility("hidden")]] void sp_c_end_probed_span(Site* site, std::uint64_t ticks, std::uint64_t head) {
+SP_DETAIL_OWN void sp_c_end_probed_span(Site* site, std::uint64_t ticks, std::uint64_t head) {
     end_probed_span(*site, ticks, head);
 }
 
-[[gnu::visibility("hidden")]] void sp_c_measure_bounded(const char* text, Argument* arguments,
-                                                        unsigned count) {
+SP_DETAIL_OWN void sp_c_measure_bounded(const char* text, Argument* arguments, unsigned count) {
     each_conversion(text, [&](const Conversion& of) {
         if (of.letter != 's' || of.value >= count || arguments[of.value].fixed != Argument::kText) return;
         arguments[of.value].bits = strnlen(arguments[of.value].block, of.most(arguments, count));
@@ -298,10 +292,8 @@ static std::uint64_t record_probed_arguments(std::uint64_t head, const Site* sit
 }
 
 // A record whose text is not as printf has it. The site is completed at its first.
-[[gnu::visibility("hidden")]] std::uint64_t sp_c_record_rewritten(Site* site, const char* text,
-                                                                  const char* codes,
-                                                                  const Argument* arguments, unsigned count,
-                                                                  int error) {
+SP_DETAIL_OWN std::uint64_t sp_c_record_rewritten(Site* site, const char* text, const char* codes,
+                                                  const Argument* arguments, unsigned count, int error) {
     const ErrorText error_text(error);
     const Rewritten made(text, codes, arguments, count, error_text);
     std::uint64_t head = site->head.load(std::memory_order_relaxed);
@@ -321,15 +313,14 @@ static std::uint64_t record_probed_arguments(std::uint64_t head, const Site* sit
     return sp_c_record_slowly(nullptr, head, site, made.arguments(), made.count());
 }
 
-[[gnu::visibility("hidden")]] bool sp_c_passes_EVERY(EveryWhile* last, std::int64_t milliseconds) {
+SP_DETAIL_OWN bool sp_c_passes_EVERY(EveryWhile* last, std::int64_t milliseconds) {
     return last->passes(milliseconds);
 }
 
-[[gnu::visibility("hidden")]] void sp_c_join_handing(void (*take)(const silverpoint_made*),
-                                                     const std::uint32_t* functions) {
+SP_DETAIL_OWN void sp_c_join_handing(void (*take)(const silverpoint_made*), const std::uint32_t* functions) {
     join_handing(take, functions);
 }
 
-[[gnu::visibility("hidden")]] void sp_prepare_thread() { silverpoint::prepare_thread(); }
-[[gnu::visibility("hidden")]] std::uint64_t sp_new_id() { return silverpoint::new_id(); }
+SP_DETAIL_OWN void sp_prepare_thread() { silverpoint::prepare_thread(); }
+SP_DETAIL_OWN std::uint64_t sp_new_id() { return silverpoint::new_id(); }
 }

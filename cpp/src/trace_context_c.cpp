@@ -71,12 +71,12 @@ struct Open {
 
 extern "C" {
 
-[[gnu::visibility("hidden")]] void sp_trace_fresh(CTrace* trace) {
+SP_DETAIL_OWN void sp_trace_fresh(CTrace* trace) {
     trace->set(TraceIds::fresh());
     trace->set_state({});
 }
 
-[[gnu::visibility("hidden")]] bool sp_trace_parse(CTrace* trace, const char* traceparent) {
+SP_DETAIL_OWN bool sp_trace_parse(CTrace* trace, const char* traceparent) {
     const auto ids = TraceIds::parse(text_of(traceparent));
     if (!ids) return false;
     trace->set(*ids);
@@ -84,21 +84,20 @@ extern "C" {
     return true;
 }
 
-[[gnu::visibility("hidden")]] void sp_trace_accept(CTrace* trace, const char* traceparent,
-                                                   const char* tracestate) {
+SP_DETAIL_OWN void sp_trace_accept(CTrace* trace, const char* traceparent, const char* tracestate) {
     const auto caller = TraceIds::parse(text_of(traceparent));
     if (!caller) return sp_trace_fresh(trace);
     trace->set(caller->child());
     trace->set_state(text_of(tracestate));
 }
 
-[[gnu::visibility("hidden")]] void sp_trace_child(CTrace* trace, const CTrace* parent) {
+SP_DETAIL_OWN void sp_trace_child(CTrace* trace, const CTrace* parent) {
     const TraceIds ids = parent->ids().child();
     if (trace != parent) *trace = *parent;
     trace->set(ids);
 }
 
-[[gnu::visibility("hidden")]] bool sp_trace_current(CTrace* trace) {
+SP_DETAIL_OWN bool sp_trace_current(CTrace* trace) {
     const Open open;
     std::string_view state;
     const auto ids = open.trace(state);
@@ -108,7 +107,7 @@ extern "C" {
     return true;
 }
 
-[[gnu::visibility("hidden")]] CScope sp_trace_enter(const CTrace* trace) {
+SP_DETAIL_OWN CScope sp_trace_enter(const CTrace* trace) {
     const Open open;
     std::string_view outer_state;
     const auto outer = open.trace(outer_state);
@@ -117,7 +116,7 @@ extern "C" {
     return {fields.enter()};
 }
 
-[[gnu::visibility("hidden")]] void sp_trace_header(const CTrace* trace, char* header) {
+SP_DETAIL_OWN void sp_trace_header(const CTrace* trace, char* header) {
     trace->ids().put_header(header);
     header[TraceIds::kHeaderSize] = 0;
 }

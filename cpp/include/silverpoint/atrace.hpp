@@ -21,6 +21,7 @@
 
 #include "detail/atrace_message.hpp"
 #include "detail/atrace_ring.hpp"
+#include "platform/only_linux.h"
 #include "silverpoint.hpp"
 
 namespace silverpoint {

@@ -17,6 +17,7 @@
 #ifndef SILVERPOINT_CRASH_H
 #define SILVERPOINT_CRASH_H
 
+#include "platform/only_linux.h"
 #include "silverpoint.h"
 
 #ifndef __cplusplus

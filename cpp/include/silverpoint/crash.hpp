@@ -32,6 +32,7 @@
 #include <typeinfo>
 
 #include "detail/crash_handler.hpp"
+#include "platform/only_linux.h"
 #include "silverpoint.hpp"
 
 namespace silverpoint {

@@ -17,6 +17,7 @@
 #include "glog/failure.hpp"
 #include "glog/init.hpp"
 #include "glog/vlog.hpp"
+#include "platform/only_linux.h"
 
 // --- Where a message begins, by severity. Each has a member stream().
 

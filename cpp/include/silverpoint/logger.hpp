@@ -20,6 +20,7 @@
 #include "detail/failing.hpp"
 #include "detail/hand_over.hpp"
 #include "detail/process.hpp"
+#include "platform/only_linux.h"
 #include "silverpoint/logger.h"
 
 // What the program records before its logger starts, and after it has stopped: directives
@@ -201,7 +202,7 @@ inline bool start_by(int (*call)(const char*, char*, std::size_t), const char* c
     detail::Text<500> why;
     if (!detail::has_session(why)) return detail::refuse(SILVERPOINT_FAILED, why.c_str());
     if (detail::session.is_ready())
-        detail::session.logger_process.store(static_cast<std::uint32_t>(getpid()), std::memory_order_relaxed);
+        detail::session.logger_process.store(detail::process_id(), std::memory_order_relaxed);
     char error[1024] = "";
     const int result = call(config, error, sizeof error);
     switch (result) {

@@ -18,6 +18,7 @@
 // of Qt and of the tracing headers; links nothing but the threads of the C library.
 #pragma once
 
+#include "platform/only_linux.h"
 #include "signal/connection.hpp"
 #include "signal/inbox.hpp"
 #include "signal/latest.hpp"

@@ -20,6 +20,8 @@
 // docs/guide/from-spdlog.md lists what is the same and what is not.
 #pragma once
 
+#include "platform/only_linux.h"
+
 // Everything that is logged while the logger is restarted is kept.
 #ifndef SP_LOGGER_KEEPS
 #    define SP_LOGGER_KEEPS "trace"

@@ -15,6 +15,7 @@
 
 #include "crash.h"
 #include "logger.h"
+#include "platform/only_linux.h"
 
 #ifndef __cplusplus
 

@@ -68,7 +68,7 @@ class SiteEvents {
     // The thread may use the session.
     void announce() {
         has_session_.store(2, std::memory_order_release);
-        futex_wake(&has_session_);
+        wake_waiters(&has_session_);
     }
     // Only while no event can be written, and no thread follows: before the first, and in a forked child.
     // Another session may be taken.
@@ -91,14 +91,14 @@ class SiteEvents {
             const std::uint32_t value = wake.load(std::memory_order_acquire);
             before();
             pass(visit);
-            futex_wait(&wake, value, pause_ns);
+            wait_for_change(&wake, value, pause_ns);
         }
     }
     // Of the thread: until there is a session.
     void await_session(std::uint64_t pause_ns) {
         std::uint32_t seen;
         while ((seen = has_session_.load(std::memory_order_acquire)) != 2)
-            futex_wait(&has_session_, seen, pause_ns);
+            wait_for_change(&has_session_, seen, pause_ns);
     }
     // Of the thread: nothing asks for a tracer that cannot be fed. Returns when somebody asks for it again.
     void await_request(std::uint32_t tracer, std::uint64_t pause_ns) {
@@ -108,7 +108,7 @@ class SiteEvents {
         for (;;) {
             const std::uint32_t value = wake.load(std::memory_order_acquire);
             if ((control_.asked().load(std::memory_order_seq_cst) & tracer) != 0) return;
-            futex_wait(&wake, value, pause_ns);
+            wait_for_change(&wake, value, pause_ns);
         }
     }
     // Wakes the thread. Safe in a tracepoint.
@@ -116,7 +116,7 @@ class SiteEvents {
         if (control_.base == nullptr) return;
         std::atomic<std::uint32_t>& wake = control_.word(at::kProbesWake);
         wake.fetch_add(1, std::memory_order_release);
-        futex_wake(&wake);
+        wake_waiters(&wake);
     }
 
     // Null: not made yet; failed(): there is none.

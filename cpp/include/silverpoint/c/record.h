@@ -9,8 +9,13 @@
 #include "arguments.h"
 
 #define SP_C_LIKELY(x) __builtin_expect(!!(x), 1)
-/* Of this program or shared library alone, as the C++ frontend's. */
-#define SP_C_OWN __attribute__((visibility("hidden")))
+/* Of this program or shared library alone, as the C++ frontend's. On Windows everything is that is not
+ * exported. */
+#ifdef _WIN32
+#    define SP_C_OWN
+#else
+#    define SP_C_OWN __attribute__((visibility("hidden")))
+#endif
 
 /* A site: what the C++ frontend calls so, member by member. */
 struct sp_c_site {
@@ -50,8 +55,15 @@ typedef struct sp_span {
 
 /* In the library. */
 extern const unsigned char sp_c_unregistered SP_C_OWN;
+#ifdef __linux__
 extern __thread struct sp_c_lane* sp_c_thread_lane __asm__("_ZN11silverpoint2v16detail8tls_laneE")
     __attribute__((tls_model("initial-exec"))) SP_C_OWN;
+#else
+/* Every site is off: nobody comes here. */
+#    include "../platform/note.h"
+static struct sp_c_lane sp_c_empty_lane __attribute__((unused));
+#    define sp_c_thread_lane (&sp_c_empty_lane)
+#endif
 bool sp_c_is_on_otherwise(struct sp_c_site* site, unsigned char state, const char* function,
                           const char* category, const char* text) SP_C_OWN;
 uint64_t sp_c_complete(struct sp_c_site* site, const struct sp_c_body* body) SP_C_OWN;
@@ -91,8 +103,10 @@ SP_C_HOT uint64_t sp_c_counter(void) {
     uint64_t ticks;
     __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(ticks));
     return ticks;
-#else
+#elif defined(__linux__)
 #    error "silverpoint: C tracepoints know x86-64 and AArch64"
+#else
+    return 0;
 #endif
 }
 

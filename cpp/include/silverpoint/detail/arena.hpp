@@ -27,14 +27,13 @@ SP_DETAIL_COLD void* keep_memory(std::size_t size) {
             if (at <= kArenaChunk - size) return reinterpret_cast<char*>(chunk) + at;
         }
         const SystemGuard guard;
-        void* const fresh =
-            mmap(nullptr, kArenaChunk, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (fresh == MAP_FAILED) return nullptr;
+        void* const fresh = map_private(kArenaChunk);
+        if (fresh == nullptr) return nullptr;
         auto* const made = ::new (fresh) ArenaChunk;
         if (arena_chunk.compare_exchange_strong(chunk, made, std::memory_order_acq_rel)) {
             chunk = made;
         } else {
-            munmap(fresh, kArenaChunk);
+            unmap(fresh, kArenaChunk);
         }
     }
 }

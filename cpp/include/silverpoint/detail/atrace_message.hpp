@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "../platform/threads.hpp"
 #include "config.hpp"
 
 SP_DETAIL_BEGIN
@@ -20,7 +21,7 @@ struct AtraceProcess {
     std::uint32_t size = 0;
     char text[12] = {};
 };
-inline thread_local constinit AtraceProcess tls_atrace_process __attribute__((tls_model("initial-exec")));
+inline thread_local constinit AtraceProcess tls_atrace_process SP_DETAIL_THREAD_MODEL;
 
 // letter|pid, then each name after a |, cut so that everything fits, then the number after a |.
 class AtraceMessage {

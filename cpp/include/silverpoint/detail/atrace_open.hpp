@@ -61,12 +61,9 @@ struct AtraceOpen {
 
 // A thread that has begun nothing yet: no room, and nothing below.
 inline constinit AtraceOpen no_atrace_open;
-inline thread_local constinit AtraceOpen* tls_atrace_open __attribute__((tls_model("initial-exec"))) =
-    &no_atrace_open;
-inline thread_local constinit AtraceBegun* tls_atrace_next __attribute__((tls_model("initial-exec"))) =
-    no_atrace_open.all + 1;
-inline thread_local constinit AtraceBegun* tls_atrace_limit __attribute__((tls_model("initial-exec"))) =
-    no_atrace_open.all + 1;
+inline thread_local constinit AtraceOpen* tls_atrace_open SP_DETAIL_THREAD_MODEL = &no_atrace_open;
+inline thread_local constinit AtraceBegun* tls_atrace_next SP_DETAIL_THREAD_MODEL = no_atrace_open.all + 1;
+inline thread_local constinit AtraceBegun* tls_atrace_limit SP_DETAIL_THREAD_MODEL = no_atrace_open.all + 1;
 
 // All that were made; never freed, like the lanes of threads.
 inline constinit std::atomic<AtraceOpen*> atrace_opens{nullptr};

@@ -22,7 +22,7 @@ SP_DETAIL_HOT std::uint64_t counter() {
     asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
     return ticks;
 #else
-    return clock_ns(CLOCK_MONOTONIC);
+    return monotonic_now();
 #endif
 }
 

@@ -4,8 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-// Hidden from moc, Qt's own reader of headers, which does not understand it.
-#ifdef Q_MOC_RUN
+// Hidden from moc, Qt's own reader of headers, which does not understand it. On Windows a library shows what
+// it exports, and nothing else.
+#if defined(Q_MOC_RUN) || defined(_WIN32)
 #    define SP_DETAIL_HIDDEN
 #else
 #    define SP_DETAIL_HIDDEN __attribute__((visibility("hidden")))
@@ -26,7 +27,7 @@
 // Types that a program may have as members of its own, or as variables of a coroutine, are visible. Otherwise
 // g++ warns of a class with a member that is less visible than itself (-Wattributes). Their functions are
 // hidden.
-#ifdef Q_MOC_RUN
+#if defined(Q_MOC_RUN) || defined(_WIN32)
 #    define SP_DETAIL_VISIBLE
 #    define SP_DETAIL_OWN
 #else

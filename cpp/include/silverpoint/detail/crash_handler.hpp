@@ -109,9 +109,9 @@ struct CrashSettings {
 inline constinit CrashSettings crash_settings;
 
 // This thread has recorded why it ends: the abort that follows is no other crash.
-inline thread_local constinit bool tls_crash_told __attribute__((tls_model("initial-exec"))) = false;
+inline thread_local constinit bool tls_crash_told SP_DETAIL_THREAD_MODEL = false;
 // The stack's position when the previous handler was called; 0: none is called.
-inline thread_local constinit std::uintptr_t tls_forwarded __attribute__((tls_model("initial-exec"))) = 0;
+inline thread_local constinit std::uintptr_t tls_forwarded SP_DETAIL_THREAD_MODEL = 0;
 
 SP_DETAIL_COLD CrashState* crash_state() {
     CrashState* known = crash_settings.state.load(std::memory_order_acquire);

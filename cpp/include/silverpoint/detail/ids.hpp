@@ -12,9 +12,8 @@ SP_DETAIL_BEGIN
 inline constexpr std::uint64_t kIdsInBlock = 1024;
 
 // The next id of this thread, 0: none; and its session.
-inline thread_local constinit std::atomic<std::uint64_t> tls_next_id
-    __attribute__((tls_model("initial-exec"))){0};
-inline thread_local constinit std::uint64_t tls_ids_of __attribute__((tls_model("initial-exec"))) = 0;
+inline thread_local constinit std::atomic<std::uint64_t> tls_next_id SP_DETAIL_THREAD_MODEL{0};
+inline thread_local constinit std::uint64_t tls_ids_of SP_DETAIL_THREAD_MODEL = 0;
 
 // First half of the session's random name.
 inline std::uint64_t session_name() { return session.plain<const std::uint64_t>(at::kSessionId); }

@@ -136,10 +136,10 @@ inline constexpr std::uint32_t kThreadMagic = 0x53505448;
 inline constinit Lane empty_lane;
 
 // Initial-exec: one load, also in a shared object (eight bytes of the static TLS surplus).
-inline thread_local constinit Lane* tls_lane __attribute__((tls_model("initial-exec"))) = &empty_lane;
+inline thread_local constinit Lane* tls_lane SP_DETAIL_THREAD_MODEL = &empty_lane;
 // The thread's position in its stack while it makes its first ring, or its session: a signal handler's record
 // is lost then, and counted. Else 0.
-inline thread_local constinit std::uint32_t tls_claiming __attribute__((tls_model("initial-exec"))) = 0;
+inline thread_local constinit std::uint32_t tls_claiming SP_DETAIL_THREAD_MODEL = 0;
 
 // Called at each thread's first record, if set (crash.hpp).
 inline constinit std::atomic<void (*)()> on_first_record{nullptr};
@@ -173,14 +173,13 @@ SP_DETAIL_COLD Thread* claim_thread(std::uint32_t tid) {
         auto& slot = chunks[number / kThreadsInChunk];
         Thread* chunk = slot.load(std::memory_order_acquire);
         if (chunk == nullptr) {
-            void* made =
-                mmap(nullptr, kChunkBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-            if (made == MAP_FAILED) return nullptr;
-            madvise(made, kChunkBytes, MADV_WIPEONFORK);
+            void* made = map_private(kChunkBytes);
+            if (made == nullptr) return nullptr;
+            wipe_on_fork(made, kChunkBytes);
             if (slot.compare_exchange_strong(chunk, static_cast<Thread*>(made), std::memory_order_acq_rel)) {
                 chunk = static_cast<Thread*>(made);
             } else {
-                munmap(made, kChunkBytes);
+                unmap(made, kChunkBytes);
             }
         }
         Thread& thread = chunk[number % kThreadsInChunk];
@@ -209,14 +208,14 @@ inline constinit std::atomic<void (*)()> on_unload{nullptr};
 // go with the object.
 SP_DETAIL_COLD void unmap_everything() {
     session.state.store(Session::kOff, std::memory_order_release);
-    if (Word* page = session.alive.exchange(nullptr, std::memory_order_acq_rel)) munmap(page, 4096);
+    if (Word* page = session.alive.exchange(nullptr, std::memory_order_acq_rel)) unmap(page, 4096);
     for (auto& slot : chunks) {
         Thread* chunk = slot.exchange(nullptr, std::memory_order_acq_rel);
         if (chunk == nullptr) break;
-        munmap(chunk, kChunkBytes);
+        unmap(chunk, kChunkBytes);
     }
-    munmap(session.rings, session.rings_bytes());
-    munmap(session.control, session.control_size);
+    unmap(session.rings, session.rings_bytes());
+    unmap(session.control, session.control_size);
     release_owner();
 }
 

@@ -53,7 +53,7 @@ class EveryWhile {
             ns = (static_cast<std::int64_t>(least) > kMost ? kMost : static_cast<std::int64_t>(least)) *
                  1'000'000;
         }
-        const auto now = static_cast<std::int64_t>(clock_ns(CLOCK_MONOTONIC));
+        const auto now = static_cast<std::int64_t>(monotonic_now());
         std::int64_t last = last_.load(std::memory_order_relaxed);
         return (last == 0 || now - last >= ns) &&
                last_.compare_exchange_strong(last, now, std::memory_order_relaxed);

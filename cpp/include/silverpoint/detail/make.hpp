@@ -1,32 +1,21 @@
 // Making a session, or joining one that another copy in this process has made.
 #pragma once
 
-#include <sys/random.h>
-#include <sys/resource.h>
-#include <sys/statfs.h>
-
 #include "opened.hpp"
 #include "settings.hpp"
 #include "sweep.hpp"
 
 SP_DETAIL_BEGIN
 
-// Holds the read lock on `owner` for as long as this process image lives. The mapping keeps the open file
-// description, and a forked child does not get it.
-SP_DETAIL_COLD bool hold_owner(int fd) {
-    if (!lock_byte(fd, F_RDLCK)) return false;
-    void* map = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, fd, 0);
-    if (map == MAP_FAILED) return false;
-    if (madvise(map, 4096, MADV_DONTFORK) != 0) {
-        munmap(map, 4096);
-        return false;
-    }
-    session.owner = static_cast<char*>(map);
-    return true;
+// Holds the shared lock on `owner` for as long as this process image lives.
+SP_DETAIL_COLD bool hold_owner(File file) {
+    char* const lock = lock_shared(file);
+    if (lock != nullptr) session.owner = lock;
+    return lock != nullptr;
 }
 
 SP_DETAIL_COLD void release_owner() {
-    if (session.owner != nullptr) munmap(session.owner, 4096);
+    if (session.owner != nullptr) release_shared_lock(session.owner);
     session.owner = nullptr;
 }
 
@@ -67,42 +56,20 @@ SP_DETAIL_COLD bool enter_session(char* control) {
     return true;
 }
 
-// Larger files would end the program by SIGXFSZ.
-SP_DETAIL_COLD std::uint64_t file_size_limit() {
-    struct rlimit limit {};
-    return getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur : ~std::uint64_t{0};
-}
-
-// Whether a session may reserve addresses for more than kSmallMemory. A limit of the address space counts
-// them. So does `mlockall` where memory may be locked up to a limit. A limit below kSmallMemory allows no
-// program with a session to lock all of its memory.
-SP_DETAIL_COLD bool may_reserve_much() {
-    struct rlimit addresses {};
-    struct rlimit locked {};
-    return getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur == RLIM_INFINITY &&
-           getrlimit(RLIMIT_MEMLOCK, &locked) == 0 &&
-           (locked.rlim_cur == RLIM_INFINITY || locked.rlim_cur <= kSmallMemory);
-}
-
-// The most bytes of a session's rings: the requested size, or the default.
 SP_DETAIL_COLD std::uint64_t ceiling(const Path& root, std::uint64_t asked) {
     constexpr std::uint64_t kSmallest = 64u << 10, kLargest = std::uint64_t{64} << 30;
     const auto least = [](std::uint64_t a, std::uint64_t b) { return a < b ? a : b; };
     std::uint64_t most = asked;
     if (most == 0) {
         std::uint64_t memory = ~std::uint64_t{0}, room = memory;
-        const long pages = sysconf(_SC_PHYS_PAGES);
-        if (pages > 0) memory = static_cast<std::uint64_t>(pages) * 4096;
+        if (const std::uint64_t bytes = memory_of_machine(); bytes > 0) memory = bytes;
         char text[64] = {};
-        if (read_file("/sys/fs/cgroup/memory.max", text, sizeof text - 1) > 0 && text[0] >= '0' &&
-            text[0] <= '9')
+        if (group_memory_text(text, sizeof text - 1) > 0 && text[0] >= '0' && text[0] <= '9')
             memory = least(memory, parse_size(text));
-        struct statfs found {};
-        if (statfs(root.c_str(), &found) == 0)
-            room = std::uint64_t{found.f_bavail} * static_cast<std::uint64_t>(found.f_bsize);
+        if (std::uint64_t free = 0; room_at(root.c_str(), free)) room = free;
         most = least(least(kSmallMemory, memory / 16), room / 4);
         const std::uint64_t large = least(least(kLargeMemory, memory / 64), room / 16);
-        if (large > most && may_reserve_much()) most = large;
+        if (large > most && may_reserve_more_than(kSmallMemory)) most = large;
     }
     if (most < kSmallest) most = kSmallest;
     return least(least(most, kLargest), file_size_limit());
@@ -131,27 +98,19 @@ inline constexpr std::uint32_t kProcessSize = 8192;
 SP_DETAIL_COLD std::uint32_t write_process_text(char* out) {
     Text<kProcessSize - 1> text;
     char buffer[4096];
-    if (const ssize_t len = readlink("/proc/self/exe", buffer, sizeof buffer); len > 0)
-        add_line(text, "exe", buffer, static_cast<std::size_t>(len));
-    if (std::size_t len = read_file("/proc/self/cmdline", buffer, sizeof buffer); len > 0) {
-        if (buffer[len - 1] == 0) --len;
-        for (std::size_t i = 0; i < len; ++i)
-            if (buffer[i] == 0) buffer[i] = ' ';
-        if (len > 3000) len = 3000;
-        add_line(text, "cmdline", buffer, len);
-    }
-    if (getcwd(buffer, 1024) != nullptr) add_line(text, "cwd", buffer, std::strlen(buffer));
+    if (const std::size_t len = path_of_executable(buffer, sizeof buffer); len > 0)
+        add_line(text, "exe", buffer, len);
+    if (const std::size_t len = text_of_command_line(buffer, sizeof buffer); len > 0)
+        add_line(text, "cmdline", buffer, len < 3000 ? len : 3000);
+    if (const std::size_t len = working_directory(buffer, 1024); len > 0) add_line(text, "cwd", buffer, len);
     add_line(text, "language", "C++", 3);
     add_line(text, "frontend", "silverpoint-cpp 0.1.0", 21);
     std::memcpy(out, text.c_str(), text.size());
     return static_cast<std::uint32_t>(text.size());
 }
 
-// Access to what is mapped. That of the rings begins with none (opened.hpp).
-inline constexpr int kAccess = PROT_READ | PROT_WRITE;
-
 // A new file of this size, mapped; the descriptor is closed. `fixed` replaces a mapping at that address.
-SP_DETAIL_COLD char* make_file(const Path& directory, const char* name, std::size_t size, int access,
+SP_DETAIL_COLD char* make_file(const Path& directory, const char* name, std::size_t size, Access access,
                                void* fixed = nullptr) {
     if (size > file_size_limit()) {
         errno = EFBIG;
@@ -159,25 +118,21 @@ SP_DETAIL_COLD char* make_file(const Path& directory, const char* name, std::siz
     }
     Path path = directory;
     path.add("/").add(name);
-    const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0) return nullptr;
-    void* map = MAP_FAILED;
-    if (ftruncate(fd, static_cast<off_t>(size)) == 0)
-        map =
-            mmap(fixed, size, access, MAP_SHARED | MAP_NORESERVE | (fixed != nullptr ? MAP_FIXED : 0), fd, 0);
-    const ErrnoGuard guard;
-    close(fd);
-    return map == MAP_FAILED ? nullptr : static_cast<char*>(map);
+    const File file = create_file(path.c_str());
+    if (!file) return nullptr;
+    char* const map = resize_file(file, size) ? map_shared(file, size, access, fixed) : nullptr;
+    close_file(file);
+    return map;
 }
 
 // The files `owner` and `collector`; from here on the owner lock is held.
 SP_DETAIL_COLD bool make_locks(const Path& directory) {
     for (const char* name : {"/owner", "/collector"}) {
         Path path = directory;
-        const int fd = open(path.add(name).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (fd < 0) return false;
-        const bool done = ftruncate(fd, 4096) == 0 && (name[1] != 'o' || hold_owner(fd));
-        close(fd);
+        const File file = create_file(path.add(name).c_str());
+        if (!file) return false;
+        const bool done = resize_file(file, 4096) && (name[1] != 'o' || hold_owner(file));
+        close_file(file);
         if (!done) return false;
     }
     return true;
@@ -189,15 +144,9 @@ SP_DETAIL_COLD bool publish(const Path& made, const Path& root) {
     for (unsigned number = 0; number < 10'000; ++number) {
         Path name = root;
         process_name(name, start, number);
-        if (renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, name.c_str(), RENAME_NOREPLACE) == 0) {
-            session.path = name;
-            return true;
-        }
-        if (errno == EINVAL && access(name.c_str(), F_OK) != 0 && rename(made.c_str(), name.c_str()) == 0) {
-            session.path = name;
-            return true;
-        }
-        if (errno != EEXIST && errno != ENOTEMPTY && errno != EINVAL) return false;
+        const Renamed renamed = rename_directory(made.c_str(), name.c_str());
+        if (renamed == Renamed::kDone) session.path = name;
+        if (renamed != Renamed::kTaken) return renamed == Renamed::kDone;
     }
     return false;
 }
@@ -206,10 +155,10 @@ SP_DETAIL_COLD bool make_session(const Settings& settings) {
     Path root;
     if (!find_root(root)) return false;
     std::uint64_t nonce = 0;
-    if (getrandom(&nonce, sizeof nonce, 0) < 0) nonce = counter();
+    if (system_random(&nonce, sizeof nonce, true) == 0) nonce = counter();
     Path made = root;
-    made.add("/.new-").number(static_cast<std::uint64_t>(getpid())).add("-").number(nonce);
-    if (mkdir(made.c_str(), 0700) != 0) return false;
+    made.add("/.new-").number(process_id()).add("-").number(nonce);
+    if (!make_directory(made.c_str())) return false;
 
     Session& s = session;
     const std::uint64_t most = ceiling(root, settings.memory);
@@ -237,11 +186,11 @@ SP_DETAIL_COLD bool make_session(const Settings& settings) {
     const std::size_t descs_at = region(kDescs);
 
     s.path = made;
-    s.control = make_file(made, "control", end, kAccess);
+    s.control = make_file(made, "control", end, Access::kWrite);
     const std::size_t rings_size = static_cast<std::size_t>(slabs) * slab;
     s.rings_size = rings_size;
     s.rings_opened.store(0, std::memory_order_relaxed);
-    s.rings = make_file(made, "rings", s.rings_bytes(), PROT_NONE);
+    s.rings = make_file(made, "rings", s.rings_bytes(), Access::kNone);
     if (s.control == nullptr || s.rings == nullptr || !open_rings(1) ||
         !back(s.control, 0, eager, "control")) {
         const ErrnoGuard guard;
@@ -253,11 +202,11 @@ SP_DETAIL_COLD bool make_session(const Settings& settings) {
     s.plain<std::uint32_t>(at::kHeaderSize) = 4096;
     s.plain<std::uint32_t>(at::kFlags) =
         (settings.expected ? kFlagExpected : 0) | (settings.demanded ? kFlagDemanded : 0);
-    s.plain<std::uint32_t>(at::kPid) = static_cast<std::uint32_t>(getpid());
-    s.plain<std::uint32_t>(at::kParentPid) = static_cast<std::uint32_t>(getppid());
+    s.plain<std::uint32_t>(at::kPid) = process_id();
+    s.plain<std::uint32_t>(at::kParentPid) = parent_process_id();
     s.plain<std::uint64_t>(at::kStartTime) = start_time();
     char boot[40] = {};
-    read_file("/proc/sys/kernel/random/boot_id", boot, 36);
+    boot_text(boot);
     for (unsigned i = 0, nibble = 0; boot[i] != 0 && nibble < 32; ++i) {
         const char c = boot[i];
         const int value = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
@@ -266,14 +215,12 @@ SP_DETAIL_COLD bool make_session(const Settings& settings) {
         byte = static_cast<std::uint8_t>(byte | value << (nibble % 2 == 0 ? 4 : 0));
         ++nibble;
     }
-    s.plain<std::uint32_t>(at::kUid) = geteuid();
-    struct stat ns {};
-    s.plain<std::uint32_t>(at::kPidNs) =
-        stat("/proc/self/ns/pid", &ns) == 0 ? static_cast<std::uint32_t>(ns.st_ino) : 0;
-    s.plain<std::uint64_t>(at::kCreatedWallNs) = clock_ns(CLOCK_REALTIME);
-    if (getrandom(s.control + at::kSessionId, 16, 0) != 16) {
-        s.plain<std::uint64_t>(at::kSessionId) = clock_ns(CLOCK_REALTIME);
-        s.plain<std::uint64_t>(at::kSessionId + 8) = static_cast<std::uint64_t>(getpid());
+    s.plain<std::uint32_t>(at::kUid) = user_id();
+    s.plain<std::uint32_t>(at::kPidNs) = process_namespace();
+    s.plain<std::uint64_t>(at::kCreatedWallNs) = wall_now();
+    if (system_random(s.control + at::kSessionId, 16, true) != 16) {
+        s.plain<std::uint64_t>(at::kSessionId) = wall_now();
+        s.plain<std::uint64_t>(at::kSessionId + 8) = process_id();
     }
     s.source = clock_source();
     s.plain<std::uint32_t>(at::kClockSource) = s.source;
@@ -320,23 +267,20 @@ SP_DETAIL_COLD bool make_session(const Settings& settings) {
     return true;
 }
 
-// A file of a session, mapped whole; null if it is not a plain file of the user, with the required size.
-SP_DETAIL_COLD char* map_file(const Path& directory, const char* name, std::size_t& size, int access,
+// A file of a session, mapped whole; null if it is not a plain file of the user, or has another size. A size
+// of 0 stands for any of a page or more; it receives the file's.
+SP_DETAIL_COLD char* map_file(const Path& directory, const char* name, std::size_t& size, Access access,
                               void* fixed = nullptr) {
     Path path = directory;
-    const int fd = open(path.add("/").add(name).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0) return nullptr;
-    struct stat found {};
-    void* map = MAP_FAILED;
-    if (fstat(fd, &found) == 0 && S_ISREG(found.st_mode) && found.st_uid == geteuid() &&
-        static_cast<std::size_t>(found.st_size) >= 4096 &&
-        (size == 0 || static_cast<std::size_t>(found.st_size) == size)) {
-        size = static_cast<std::size_t>(found.st_size);
-        map =
-            mmap(fixed, size, access, MAP_SHARED | MAP_NORESERVE | (fixed != nullptr ? MAP_FIXED : 0), fd, 0);
+    const File file = open_file(path.add("/").add(name).c_str());
+    std::size_t found = 0;
+    char* map = nullptr;
+    if (file && size_of_own_file(file, found) && found >= 4096 && (size == 0 || found == size)) {
+        size = found;
+        map = map_shared(file, size, access, fixed);
     }
-    close(fd);
-    return map == MAP_FAILED ? nullptr : static_cast<char*>(map);
+    close_file(file);
+    return map;
 }
 
 // Whether this version can use a layout: everything within the files, valid sizes.
@@ -381,11 +325,11 @@ SP_DETAIL_COLD bool find_session(const Path& root, Visit visit) {
         Path name = root;
         process_name(name, start, number);
         Path path = name;
-        const int owner = open(path.add("/owner").c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-        if (owner < 0) return false;
+        const File owner = open_file(path.add("/owner").c_str());
+        if (!owner) return false;
         // Not held: the session of an image before exec.
         const bool held = is_locked(owner) && hold_owner(owner);
-        close(owner);
+        close_file(owner);
         if (!held) continue;
         if (visit(name)) return true;
         release_owner();
@@ -399,8 +343,8 @@ SP_DETAIL_COLD bool join_session(const Settings& settings) {
     if (!find_root(root)) return false;
     return find_session(root, [&settings](const Path& name) {
         std::size_t control_size = 0, rings_size = 0;
-        session.control = map_file(name, "control", control_size, kAccess);
-        session.rings = map_file(name, "rings", rings_size, PROT_NONE);
+        session.control = map_file(name, "control", control_size, Access::kWrite);
+        session.rings = map_file(name, "rings", rings_size, Access::kNone);
         session.rings_size = rings_size;
         session.rings_opened.store(0, std::memory_order_relaxed);
         if (session.control != nullptr && session.rings != nullptr && open_rings(1) &&
@@ -409,8 +353,8 @@ SP_DETAIL_COLD bool join_session(const Settings& settings) {
             adopt_layout(settings);
             return true;
         }
-        if (session.control != nullptr) munmap(session.control, control_size);
-        if (session.rings != nullptr) munmap(session.rings, rings_size);
+        if (session.control != nullptr) unmap(session.control, control_size);
+        if (session.rings != nullptr) unmap(session.rings, rings_size);
         return false;
     });
 }

@@ -15,7 +15,7 @@ inline constexpr std::uint64_t kSmallMemory = 32u << 20, kLargeMemory = 256u << 
 SP_DETAIL_COLD bool open_rings(std::size_t end) {
     end = (end + kSmallMemory - 1) / kSmallMemory * kSmallMemory;
     if (end > session.rings_bytes()) end = session.rings_bytes();
-    if (mprotect(session.rings, end, PROT_READ | PROT_WRITE) != 0) return false;
+    if (!allow_access(session.rings, end)) return false;
     std::size_t before = session.rings_opened.load(std::memory_order_relaxed);
     while (before < end &&
            !session.rings_opened.compare_exchange_weak(before, end, std::memory_order_acq_rel)) {

@@ -2,11 +2,6 @@
 // sites on for a while. Nothing here is on the path of a record.
 #pragma once
 
-#include <fcntl.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -266,13 +261,8 @@ class AllOn {
     static void apply(std::string_view text) {
         Path path = session.path;
         path.add("/collector");
-        const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-        struct flock lock = {};
-        lock.l_type = F_WRLCK;
-        lock.l_whence = SEEK_SET;
-        lock.l_start = 1;
-        lock.l_len = 1;
-        if (fd >= 0) fcntl(fd, F_OFD_SETLKW, &lock);
+        const File file = open_file(path.c_str());
+        if (file) await_controllers_lock(file);
         Word& generation = session.word(at::kGeneration);
         const std::uint32_t odd = generation.load(std::memory_order_seq_cst) | 1;
         generation.store(odd, std::memory_order_seq_cst);
@@ -292,8 +282,8 @@ class AllOn {
             const std::uint8_t value = state.load(std::memory_order_relaxed);
             state.store(static_cast<std::uint8_t>((value & ~1) | (on ? 1 : 0)), std::memory_order_seq_cst);
         }
-        syscall(SYS_futex, &generation, FUTEX_WAKE, 0x7FFFFFFF, nullptr, nullptr, 0);
-        if (fd >= 0) close(fd);
+        wake_waiters(&generation);
+        close_file(file);
         await_followers(odd + 1);
     }
     // Waits until facades of this process that remember directives (those of Rust) have asked again, for at
@@ -302,7 +292,7 @@ class AllOn {
         constexpr std::size_t kEntries = 8, kEntrySize = 8;
         constexpr std::uint32_t kStarts = 0xFFFFFFFF;
         constexpr std::uint64_t kLook = 10'000'000, kPatienceNs = 1'000'000'000;
-        const std::uint64_t until = clock_ns(CLOCK_MONOTONIC) + kPatienceNs;
+        const std::uint64_t until = monotonic_now() + kPatienceNs;
         for (std::size_t entry = 0; entry < kEntries; ++entry) {
             Word& thread = session.word(at::kFollowers + entry * kEntrySize);
             Word& followed = session.word(at::kFollowers + entry * kEntrySize + 4);
@@ -311,8 +301,8 @@ class AllOn {
                 const std::uint32_t reached = followed.load(std::memory_order_acquire);
                 if (tid == 0 || static_cast<std::int32_t>(reached - wanted) >= 0) break;
                 if (tid == thread_id() || (tid != kStarts && is_thread_dead(tid))) break;
-                if (clock_ns(CLOCK_MONOTONIC) >= until) return;
-                futex_wait(&followed, reached, kLook);
+                if (monotonic_now() >= until) return;
+                wait_for_change(&followed, reached, kLook);
             }
         }
     }

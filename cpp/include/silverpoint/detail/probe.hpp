@@ -12,12 +12,9 @@
 // known before. So that execution evaluates the arguments, even if nothing wants them.
 #pragma once
 
-#include <dlfcn.h>
-#include <pthread.h>
-
-#include <csignal>
 #include <iterator>
 
+#include "../platform/library.hpp"
 #include "probe_event.hpp"
 #include "process.hpp"
 
@@ -39,16 +36,8 @@ SP_DETAIL_HOT const ProbeEvent* probe_event(std::uint32_t entry) {
 // A site is complete: the library looks for it.
 SP_DETAIL_COLD void wake_probes() {
     session.word(at::kProbesWake).fetch_add(1, std::memory_order_release);
-    futex_wake(&session.word(at::kProbesWake));
+    wake_waiters(&session.word(at::kProbesWake));
 }
-
-// From the C library, if the program has them: with older ones a program that needs none need not link them.
-[[gnu::weakref("dlopen"), gnu::unused]] static void* weak_dlopen(const char*, int);
-[[gnu::weakref("dlsym"), gnu::unused]] static void* weak_dlsym(void*, const char*);
-[[gnu::weakref("dlerror"), gnu::unused]] static char* weak_dlerror();
-[[gnu::weakref("pthread_create"), gnu::unused]] static int weak_pthread_create(pthread_t*,
-                                                                               const pthread_attr_t*,
-                                                                               void* (*)(void*), void*);
 
 // A library that makes events of sites for a tracer.
 struct ProbeLibrary {
@@ -76,17 +65,10 @@ inline constinit Word probes_failed{0};
 SP_DETAIL_COLD StartProbes load_probes(const ProbeLibrary& of) {
     const char* const named = environment(of.variable);
     const char* const name = named != nullptr && *named != 0 ? named : of.file;
-    const char* why = "the program is linked statically";
-    if (&weak_dlopen != nullptr && &weak_dlsym != nullptr && &weak_dlerror != nullptr) {
-        void* const library = weak_dlopen(name, RTLD_NOW | RTLD_LOCAL);
-        if (library != nullptr) {
-            if (void* const found = weak_dlsym(library, of.function))
-                return reinterpret_cast<StartProbes>(found);
-        }
-        why = weak_dlerror();
-    }
+    const char* why = nullptr;
+    if (void* const found = load_function(name, of.function, why))
+        return reinterpret_cast<StartProbes>(found);
     Text<600> line;
-    if (why == nullptr) why = name;
     // A long path leaves room for the advice.
     line.add("SILVERPOINT_PROBES=").add(of.asked).add(": ").add(of.receiver).add(" gets no events: ");
     line.add(why, strnlen(why, 400)).add("; install ").add(of.file, std::strlen(of.file) - 5);
@@ -127,15 +109,6 @@ inline void start_probes() {
     }
 }
 
-// Whether no signal is blocked. So this is no signal handler, except one that blocks not even its own.
-SP_DETAIL_COLD bool blocks_no_signal() {
-    sigset_t blocked;
-    if (pthread_sigmask(SIG_SETMASK, nullptr, &blocked) != 0) return false;
-    for (int signal = 1; signal < NSIG; ++signal)
-        if (sigismember(&blocked, signal) == 1) return false;
-    return true;
-}
-
 // The same when a program that runs is asked to feed a tracer: by a thread, since loading takes long. Not
 // from a signal handler, where no thread can be started. Not in a plug-in, which may be unloaded meanwhile.
 // One that is linked with `-z nodelete` says so by SP_DETAIL_STAYS_LOADED.
@@ -146,26 +119,15 @@ inline constexpr bool kStaysLoaded = false;
 #endif
 SP_DETAIL_COLD void begin_probes_in_thread() {
     const SystemGuard guard;
-    if ((!kStaysLoaded && !session.is_of_executable) || &weak_pthread_create == nullptr ||
-        !blocks_no_signal())
-        return;
+    if ((!kStaysLoaded && !session.is_of_executable) || !may_start_thread()) return;
     const std::uint32_t asked = probes_wanted();
     if ((asked & ~probes_begun.fetch_or(asked, std::memory_order_acq_rel)) == 0) return;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_t thread;
-    const auto body = [](void*) -> void* {
+    const auto body = [] {
         // Somebody asks again: the library may be there by now.
         probes_failed.fetch_and(~probes_wanted(), std::memory_order_relaxed);
         start_probes();
-        return nullptr;
     };
-    if (weak_pthread_create(&thread, nullptr, body, nullptr) == 0)
-        pthread_detach(thread);
-    else
-        warn("system tracers get no events: no thread could be started");
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    if (!start_thread(body)) warn("system tracers get no events: no thread could be started");
 }
 // Whether the libraries of just those that are asked for are loaded, or are being loaded.
 SP_DETAIL_HOT bool is_probing_begun() {

@@ -109,7 +109,7 @@ SP_DETAIL_COLD std::uint64_t ns_of_ticks(std::uint64_t ticks) {
         const auto* anchor = reinterpret_cast<const Long*>(session.control + session.anchors_at);
         const std::uint64_t before = anchor[0].load(std::memory_order_relaxed),
                             then = anchor[1].load(std::memory_order_relaxed);
-        const std::uint64_t passed = clock_ns(CLOCK_MONOTONIC) - then;
+        const std::uint64_t passed = monotonic_now() - then;
         if (passed == 0) return 0;
         rate = static_cast<double>(session.now() - before) / static_cast<double>(passed);
     }

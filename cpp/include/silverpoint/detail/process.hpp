@@ -7,8 +7,6 @@
 // Nothing here allocates or takes a lock; `errno` is kept. A failure never harms the program.
 #pragma once
 
-#include <link.h>
-
 #include "make.hpp"
 
 SP_DETAIL_BEGIN
@@ -55,13 +53,13 @@ SP_DETAIL_COLD Path root_of_session() {
 SP_DETAIL_COLD bool join_after_fork(const Path& root) {
     return find_session(root, [](const Path& name) {
         std::size_t size = session.control_size, rings_size = session.rings_bytes();
-        char* other = map_file(name, "control", size, kAccess);
+        char* other = map_file(name, "control", size, Access::kWrite);
         if (other == nullptr) return false;
         const bool joined = is_child_of_session(other) && enter_session(other);
-        munmap(other, size);
+        unmap(other, size);
         // Rings first: until the control file is the child's own, no process has noticed anything.
-        if (!joined || map_file(name, "rings", rings_size, PROT_NONE, session.rings) == nullptr ||
-            !open_rings(1) || map_file(name, "control", size, kAccess, session.control) == nullptr)
+        if (!joined || map_file(name, "rings", rings_size, Access::kNone, session.rings) == nullptr ||
+            !open_rings(1) || map_file(name, "control", size, Access::kWrite, session.control) == nullptr)
             return false;
         session.path = name;
         return true;
@@ -69,15 +67,9 @@ SP_DETAIL_COLD bool join_after_fork(const Path& root) {
 }
 
 // Copies what a child needs into its new control file: the parts in use, the rest stays sparse.
-SP_DETAIL_COLD bool copy_control(int fd, std::size_t sites, std::size_t descs) {
-    const auto copy = [fd](std::size_t at, std::size_t size) {
-        while (size > 0) {
-            const ssize_t len = pwrite(fd, session.control + at, size, static_cast<off_t>(at));
-            if (len <= 0) return false;
-            at += static_cast<std::size_t>(len);
-            size -= static_cast<std::size_t>(len);
-        }
-        return true;
+SP_DETAIL_COLD bool copy_control(File file, std::size_t sites, std::size_t descs) {
+    const auto copy = [file](std::size_t at, std::size_t size) {
+        return write_at(file, session.control + at, size, at);
     };
     return copy(0, 4096) &&
            copy(session.plain<std::uint64_t>(at::kProcessAt),
@@ -89,12 +81,12 @@ SP_DETAIL_COLD bool copy_control(int fd, std::size_t sites, std::size_t descs) {
 
 // The fields that belong to the child, in the copy of its parent's header.
 SP_DETAIL_COLD void renew_header(std::size_t sites, std::size_t descs) {
-    session.plain<std::uint32_t>(at::kPid) = static_cast<std::uint32_t>(getpid());
-    session.plain<std::uint32_t>(at::kParentPid) = static_cast<std::uint32_t>(getppid());
+    session.plain<std::uint32_t>(at::kPid) = process_id();
+    session.plain<std::uint32_t>(at::kParentPid) = parent_process_id();
     session.plain<std::uint64_t>(at::kStartTime) = start_time();
-    session.plain<std::uint64_t>(at::kCreatedWallNs) = clock_ns(CLOCK_REALTIME);
-    if (getrandom(session.control + at::kSessionId, 16, GRND_NONBLOCK) != 16)
-        session.plain<std::uint64_t>(at::kSessionId) ^= clock_ns(CLOCK_REALTIME);
+    session.plain<std::uint64_t>(at::kCreatedWallNs) = wall_now();
+    if (system_random(session.control + at::kSessionId, 16, false) != 16)
+        session.plain<std::uint64_t>(at::kSessionId) ^= wall_now();
     for (const std::size_t at :
          {at::kSlabsNext, at::kStreamsNext, at::kAnchorsNext, at::kDoorbell, at::kCollectorPid,
           at::kCollectorSleeping, at::kCollectorState, at::kExecutable})
@@ -120,24 +112,21 @@ SP_DETAIL_COLD void renew_header(std::size_t sites, std::size_t descs) {
 
 SP_DETAIL_COLD bool make_after_fork(const Path& root) {
     Path made = root;
-    made.add("/.new-").number(static_cast<std::uint64_t>(getpid())).add("-").number(counter());
-    if (session.control_size > file_size_limit() || mkdir(made.c_str(), 0700) != 0) return false;
+    made.add("/.new-").number(process_id()).add("-").number(counter());
+    if (session.control_size > file_size_limit() || !make_directory(made.c_str())) return false;
     Path control = made;
-    const int fd =
-        open(control.add("/control").c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const File file = create_file(control.add("/control").c_str());
     const std::size_t sites = sites_in(session.control);
     std::size_t descs = std::size_t{session.word(at::kDescsNext).load()} * 8;
     if (const std::size_t backed = session.longword(at::kDescsReserved).load(); descs > backed)
         descs = backed;
     if (descs > session.descs_size) descs = session.descs_size;
-    bool done = fd >= 0 && ftruncate(fd, static_cast<off_t>(session.control_size)) == 0 &&
-                copy_control(fd, sites, descs);
+    bool done = file && resize_file(file, session.control_size) && copy_control(file, sites, descs);
     session.path = made;  // where `back` reads
-    done = done && make_file(made, "rings", session.rings_bytes(), PROT_NONE, session.rings) != nullptr &&
+    done = done && make_file(made, "rings", session.rings_bytes(), Access::kNone, session.rings) != nullptr &&
            open_rings(1) &&
-           mmap(session.control, session.control_size, PROT_READ | PROT_WRITE,
-                MAP_SHARED | MAP_NORESERVE | MAP_FIXED, fd, 0) != MAP_FAILED;
-    if (fd >= 0) close(fd);
+           map_shared(file, session.control_size, Access::kWrite, session.control) != nullptr;
+    close_file(file);
     // The part that is written without a check later on; the rest of what is backed is what was copied.
     done = done && back(session.control, 0, 4096, "control") &&
            back(session.control, session.slabs_at, session.slab_count * 16u, "control") &&
@@ -159,9 +148,8 @@ SP_DETAIL_COLD bool replace_session() {
     session.rings_opened.store(0, std::memory_order_relaxed);
     if (join_after_fork(root) || make_after_fork(root)) return true;
     // Without files of its own the child must not write into its parent's: everything off, privately.
-    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
-    mmap(session.control, session.control_size, PROT_READ | PROT_WRITE, flags, -1, 0);
-    mmap(session.rings, session.rings_bytes(), PROT_READ | PROT_WRITE, flags, -1, 0);
+    replace_by_private(session.control, session.control_size);
+    replace_by_private(session.rings, session.rings_bytes());
     session.rings_opened.store(session.rings_bytes(), std::memory_order_relaxed);
     return false;
 }
@@ -171,31 +159,17 @@ SP_DETAIL_COLD bool replace_session() {
 // The page that a fork wipes. False: no memory, or a kernel before 4.14.
 SP_DETAIL_COLD bool make_alive_page() {
     if (session.alive.load(std::memory_order_acquire) != nullptr) return true;
-    void* made = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (made == MAP_FAILED) return false;
+    void* made = map_private(4096);
+    if (made == nullptr) return false;
     Word* none = nullptr;
-    if (madvise(made, 4096, MADV_WIPEONFORK) != 0 ||
+    if (!wipe_on_fork(made, 4096) ||
         !session.alive.compare_exchange_strong(none, static_cast<Word*>(made), std::memory_order_acq_rel))
-        munmap(made, 4096);
+        unmap(made, 4096);
     return session.alive.load(std::memory_order_acquire) != nullptr;
 }
 
 // Whether this copy is that of the executable itself, not of a shared object that may be unloaded.
-SP_DETAIL_COLD bool is_in_executable() {
-    return dl_iterate_phdr(
-               [](dl_phdr_info* info, std::size_t, void*) {
-                   const auto here = reinterpret_cast<std::uintptr_t>(&session);
-                   int found = 1;  // the executable is the first object; others are not checked
-                   for (int i = 0; i < info->dlpi_phnum; ++i) {
-                       const std::uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-                       if (info->dlpi_phdr[i].p_type == PT_LOAD && here >= begin &&
-                           here < begin + info->dlpi_phdr[i].p_memsz)
-                           found = 2;
-                   }
-                   return found;
-               },
-               nullptr) == 2;
-}
+inline bool is_in_executable() { return is_in_executable(&session); }
 
 // The state of the executable's copy in the control header: there is none, it is there, it has left. The
 // executable is the first object that ends when the process ends. So as long as its copy is there, a shared
@@ -243,26 +217,21 @@ SP_DETAIL_COLD bool make_or_replace_session() {
 }
 
 // The session is made when the program (or the plug-in) is loaded, so that a collector can attach before it
-// records anything. The code for this is part of what `ensure_session` refers to: it is compiled where
-// something can record. (Functions with the attribute `constructor` would be compiled wherever the header is
-// included, with the whole making of the session. Inline variables would not work either: for such a section
-// in a group g++ writes a type that the assembler warns of.)
+// records anything. The code for this is part of what `begin_session` refers to: it is compiled where
+// something can record.
 inline void at_load();
 inline void at_unload();     // lane.hpp
 inline void start_probes();  // probe.hpp
 using AtLoad = void (*)();
-[[gnu::section(".init_array.00101")]] static AtLoad load_entry = at_load;
-[[gnu::section(".fini_array.00101")]] static AtLoad unload_entry = at_unload;
+SP_DETAIL_AT_LOAD(at_load, at_unload)
 
 // How many pauses of 50 us or more a thread waits for the maker of a session: 5 to 10 s in all. The maker
 // needs about 100 us, and a processor, for which it may have to wait. A maker that was cancelled in between
 // never finishes.
 inline constexpr unsigned kPatience = 100'000;
 
-// Makes the session ready if it is not; false if there is none. Safe in a signal handler: one that interrupts
-// the making gets none.
-SP_DETAIL_COLD bool ensure_session() {
-    asm volatile("" : : "m"(load_entry), "m"(unload_entry));
+SP_DETAIL_COLD bool begin_session() {
+    SP_DETAIL_KEEP_ENTRIES();
     if (session.is_ready()) return true;
     const SystemGuard guard;
     if (!make_alive_page()) return false;
@@ -288,12 +257,21 @@ SP_DETAIL_COLD bool ensure_session() {
             return done;
         }
         if (maker == self) return false;
-        const timespec pause{0, 50'000};
-        nanosleep(&pause, nullptr);
+        sleep_ns(50'000);
     } while (session.is_given_up.load(std::memory_order_relaxed) == 0 && ++tries < kPatience);
     if (session.is_ready()) return true;
     session.is_given_up.store(1, std::memory_order_relaxed);
     return false;
+}
+
+// Makes the session ready if it is not; false if there is none. Safe in a signal handler: one that interrupts
+// the making gets none. (Where no system can have one, nothing refers to what makes it.)
+inline bool ensure_session() {
+    if constexpr (kHasSessions) {
+        return begin_session();
+    } else {
+        return false;
+    }
 }
 
 // As ensure_session, for starting a logger; true also if the environment says that nothing is to be recorded.
@@ -333,7 +311,7 @@ SP_DETAIL_COLD bool is_session_of_interest() {
 // Whether it has recorded for a logger only, and none was started.
 SP_DETAIL_COLD bool is_session_kept_in_vain() {
     return session.is_kept && session.flags == 0 &&
-           session.logger_process.load(std::memory_order_relaxed) != static_cast<std::uint32_t>(getpid()) &&
+           session.logger_process.load(std::memory_order_relaxed) != process_id() &&
            session.word(at::kCollectorPid).load(std::memory_order_acquire) == 0;
 }
 

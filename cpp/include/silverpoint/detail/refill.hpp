@@ -9,8 +9,6 @@
 //                            wait (then degrade), or overwrite
 #pragma once
 
-#include <csignal>
-
 #include "lane.hpp"
 
 SP_DETAIL_BEGIN
@@ -61,7 +59,7 @@ SP_DETAIL_COLD bool attach(Lane& lane, unsigned number, unsigned size, bool may_
     lane.committed = &ring.committed();
     lane.base = base;
     lane.entered = is_prepared(ring) ? base : ~std::uint64_t{0};
-    lane.claimed_ns = clock_ns(CLOCK_MONOTONIC_COARSE);
+    lane.claimed_ns = monotonic_now_coarse();
     for (auto& mark : lane.marks) mark = 0;
     lane.stated = lane.stated_eighth = 0;
     return true;
@@ -90,7 +88,7 @@ SP_DETAIL_COLD bool grow(Lane& lane, unsigned number, std::size_t size, bool may
 SP_DETAIL_COLD bool is_too_small(const Lane& lane, std::uint64_t used) {
     if (used > lane.capacity / 2) return true;
     return lane.size < 2 && lane.position() - lane.base > 2ull * lane.capacity &&
-           clock_ns(CLOCK_MONOTONIC_COARSE) - lane.claimed_ns < 500'000'000u;
+           monotonic_now_coarse() - lane.claimed_ns < 500'000'000u;
 }
 
 // Growth leaves slabs to others, unless a record needs it. It leaves an eighth of all when the ring becomes
@@ -112,7 +110,7 @@ inline bool is_largest(const Lane& lane) { return capacity_of(lane.size + 1) <= 
 // first, then a new one as long as there is plenty for others. `may_pause`: not at each record.
 SP_DETAIL_COLD bool go_on(Lane& lane, unsigned number, bool may_pause) {
     if (!is_largest(lane)) return false;
-    const std::uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
+    const std::uint64_t now = monotonic_now_coarse();
     if (may_pause && now < lane.continue_after_ns) return false;
     if (attach(lane, number, lane.size, is_plenty(lane.size))) return true;
     lane.continue_after_ns = now + 1'000'000u;
@@ -239,7 +237,7 @@ SP_DETAIL_COLD void tell(Lane& lane, bool overwrite) {
 SP_DETAIL_COLD void ring_doorbell() {
     if (!Steps::is_asleep(session.word(at::kCollectorSleeping))) return;
     session.word(at::kDoorbell).fetch_add(1, std::memory_order_release);
-    futex_wake(&session.word(at::kDoorbell));
+    wake_waiters(&session.word(at::kDoorbell));
 }
 
 // How far ahead of the records their lines are prefetched. The collector has read them in the last lap, and
@@ -272,7 +270,7 @@ inline constexpr std::uint64_t kHeartbeatNs = 1'000'000'000;
 // the collector makes progress; false if the record is lost.
 SP_DETAIL_COLD bool wait_for_room(Lane& lane, unsigned number, std::uint64_t need, Level level) {
     const auto has_room = [&] { return lane.position() + need <= lane.lower() + lane.capacity; };
-    const std::uint64_t begin = clock_ns(CLOCK_MONOTONIC);
+    const std::uint64_t begin = monotonic_now();
     Word& waiting = lane.ring.word(ring_at::kWaiting);
     Word& wake = lane.ring.word(ring_at::kWake);
     const Long& heartbeat = session.longword(at::kHeartbeat);
@@ -285,7 +283,7 @@ SP_DETAIL_COLD bool wait_for_room(Lane& lane, unsigned number, std::uint64_t nee
     };
     while (!has_room() && !go_on(lane, number, false)) {
         if (policy_of(level) != Policy::kBlock) break;
-        const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
+        const std::uint64_t now = monotonic_now();
         if (const std::uint64_t seen = heartbeat.load(std::memory_order_relaxed); seen != beats) {
             beats = seen;
             beaten = now;
@@ -303,10 +301,10 @@ SP_DETAIL_COLD bool wait_for_room(Lane& lane, unsigned number, std::uint64_t nee
         }
         Steps::wait(waiting, wake, has_place, [&](std::uint32_t value) {
             ring_doorbell();
-            futex_wait(&wake, value, 20'000'000);
+            wait_for_change(&wake, value, 20'000'000);
         });
     }
-    const std::uint64_t waited = clock_ns(CLOCK_MONOTONIC) - begin;
+    const std::uint64_t waited = monotonic_now() - begin;
     lane.ring.longword(ring_at::kStalls).fetch_add(1, std::memory_order_relaxed);
     lane.ring.longword(ring_at::kStallNs).fetch_add(waited, std::memory_order_relaxed);
     lane.stalled_ns += waited;
@@ -317,7 +315,7 @@ SP_DETAIL_COLD bool wait_for_room(Lane& lane, unsigned number, std::uint64_t nee
 // Anchors are for the session; any thread that takes the cold path makes them.
 SP_DETAIL_COLD void add_anchor_each_second() {
     static constinit Long next_ns{0};
-    const std::uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
+    const std::uint64_t now = monotonic_now_coarse();
     std::uint64_t next = next_ns.load(std::memory_order_relaxed);
     if (now < next || !next_ns.compare_exchange_strong(next, now + 1'000'000'000u, std::memory_order_relaxed))
         return;
@@ -466,8 +464,7 @@ SP_DETAIL_COLD Room room_in_context(Lane& lane, unsigned number, std::size_t siz
 SP_DETAIL_COLD bool is_left(std::uint32_t mark, std::uint32_t frame) {
     constexpr std::uint32_t kArguments = 256;  // of the call, between both
     if (mark == 0 || static_cast<std::int32_t>(frame + kArguments - mark) < 0) return false;
-    stack_t own{};
-    return sigaltstack(nullptr, &own) == 0 && (own.ss_flags & SS_ONSTACK) == 0;
+    return !is_on_handler_stack();
 }
 
 // The first record of a thread or of a forked child: gives it lanes.

@@ -297,10 +297,10 @@ SP_DETAIL_COLD Ring take_new(unsigned shift, bool may_begin_slab) {
     static constinit Long not_before_ns[32]{};
     Long& not_before = not_before_ns[shift];
     const std::uint64_t until = not_before.load(std::memory_order_relaxed);
-    if (until != 0 && clock_ns(CLOCK_MONOTONIC) < until) return {};
+    if (until != 0 && monotonic_now() < until) return {};
     bool has_memory = true;
     const Ring ring = take_new_now(shift, may_begin_slab, has_memory);
-    if (!has_memory) not_before.store(clock_ns(CLOCK_MONOTONIC) + 1'000'000u, std::memory_order_relaxed);
+    if (!has_memory) not_before.store(monotonic_now() + 1'000'000u, std::memory_order_relaxed);
     return ring;
 }
 
@@ -313,11 +313,11 @@ SP_DETAIL_COLD Ring claim_slice(unsigned shift, bool may_begin_slab = true) {
     if (!ring && may_begin_slab) {
         // A long search that found nothing is not repeated at once: other threads must go on too.
         static constinit Long not_before_ns{0};
-        const std::uint64_t now = clock_ns(CLOCK_MONOTONIC);
+        const std::uint64_t now = monotonic_now();
         if (now < not_before_ns.load(std::memory_order_relaxed)) return {};
         ring = adopt(shift, ~0u, false);
         if (!ring && !session.is_collected()) ring = adopt(shift, ~0u, true);
-        if (!ring) not_before_ns.store(clock_ns(CLOCK_MONOTONIC) + 10'000'000u, std::memory_order_relaxed);
+        if (!ring) not_before_ns.store(monotonic_now() + 10'000'000u, std::memory_order_relaxed);
     }
     return ring;
 }
@@ -336,7 +336,7 @@ SP_DETAIL_COLD void begin_stream(const Ring& ring, unsigned shift, unsigned lane
     ring.word(ring_at::kPrevious).store(previous, std::memory_order_relaxed);
     ring.longword(ring_at::kClaimedTicks).store(session.now(), std::memory_order_relaxed);
     char name[16] = {};
-    syscall(SYS_prctl, 16 /* PR_GET_NAME */, name, 0, 0, 0);
+    name_of_thread(name);
     std::uint64_t halves[2];
     std::memcpy(halves, name, sizeof halves);
     ring.longword(ring_at::kName).store(halves[0], std::memory_order_relaxed);

@@ -44,8 +44,8 @@ class Scratch {
         const ErrnoGuard guard;
         std::size_t room = 4 * static_cast<std::size_t>(end_ - begin_);
         while (room < used + size) room *= 4;
-        void* made = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (made == MAP_FAILED) {
+        void* made = map_private(room);
+        if (made == nullptr) {
             cause_ = Cause::kNoMemory;
             return nullptr;
         }
@@ -57,7 +57,7 @@ class Scratch {
     }
     SP_DETAIL_COLD void release() {
         const ErrnoGuard guard;
-        munmap(begin_, static_cast<std::size_t>(end_ - begin_));
+        unmap(begin_, static_cast<std::size_t>(end_ - begin_));
     }
 
     char own_[1024];  // written before it is read

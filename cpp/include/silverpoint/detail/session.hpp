@@ -76,7 +76,7 @@ struct Session {
     bool is_collected() const {
         return word(at::kCollectorPid).load(std::memory_order_acquire) != 0 || (flags & kFlagExpected) != 0;
     }
-    std::uint64_t now() const { return source == kMonotonic ? clock_ns(CLOCK_MONOTONIC) : counter(); }
+    std::uint64_t now() const { return source == kMonotonic ? monotonic_now() : counter(); }
 };
 
 inline constinit Session session;
@@ -96,17 +96,10 @@ inline void count_session_loss(Cause cause) {
 SP_DETAIL_COLD bool back(char* map, std::size_t at, std::size_t size, const char* file) {
     const std::size_t begin = at & ~std::size_t{4095};
     const std::size_t end = (at + size + 4095) & ~std::size_t{4095};
-    if (madvise(map + begin, end - begin, MADV_POPULATE_WRITE) == 0) return true;
-    if (errno != EINVAL) return false;
-    const SystemGuard guard;
-    // A kernel before 5.14: by a new descriptor, since the program may have closed one that we kept.
-    Path path = session.path;
-    path.add("/").add(file);
-    const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0) return false;
-    const bool done = fallocate(fd, 0, static_cast<off_t>(begin), static_cast<off_t>(end - begin)) == 0;
-    close(fd);
-    return done;
+    return populate(map, begin, end, [file] {
+        Path path = session.path;
+        return path.add("/").add(file);
+    });
 }
 
 SP_DETAIL_COLD void add_anchor() {
@@ -115,8 +108,8 @@ SP_DETAIL_COLD void add_anchor() {
     auto* anchor = reinterpret_cast<Long*>(session.control + session.anchors_at + number * 32u);
     struct Clocks {
         std::uint64_t ticks() const { return session.now(); }
-        std::uint64_t monotonic_ns() const { return clock_ns(CLOCK_MONOTONIC); }
-        std::uint64_t wall_ns() const { return clock_ns(CLOCK_REALTIME); }
+        std::uint64_t monotonic_ns() const { return monotonic_now(); }
+        std::uint64_t wall_ns() const { return wall_now(); }
     } clocks;
     const auto [ticks, monotonic, wall] = read_instant(clocks);
     anchor[3].store(0, std::memory_order_release);
@@ -126,34 +119,15 @@ SP_DETAIL_COLD void add_anchor() {
     anchor[3].store(ticks ^ monotonic ^ wall ^ 0x53504E4348303031u, std::memory_order_release);
 }
 
-// Field 22 of /proc/self/stat; the process's name may hold spaces and parentheses.
-SP_DETAIL_COLD std::uint64_t start_time() {
-    char text[1024] = {};
-    const std::size_t len = read_file("/proc/self/stat", text, sizeof text - 1);
-    std::size_t at = len;
-    while (at > 0 && text[at - 1] != ')') --at;
-    for (int spaces = 0; at < len && spaces < 20; ++at) spaces += text[at] == ' ';
-    std::uint64_t value = 0;
-    while (at < len && text[at] >= '0' && text[at] <= '9')
-        value = value * 10 + static_cast<unsigned>(text[at++] - '0');
-    return value;
-}
-
 SP_DETAIL_COLD void process_name(Path& path, std::uint64_t start, unsigned number) {
-    path.add("/").number(static_cast<std::uint64_t>(getpid())).add("-").number(start).add("-").number(number);
+    path.add("/").number(process_id()).add("-").number(start).add("-").number(number);
 }
 
 // Longest path of a root in bytes; a longer one is refused.
 inline constexpr std::size_t kLongestRoot = 1024;
 
-// A directory of mode 0700 of the effective user, no link; made if it is missing.
 SP_DETAIL_COLD bool is_usable_root(const Path& path) {
-    struct stat found {};
-    if (path.size() > kLongestRoot) return false;
-    if (lstat(path.c_str(), &found) != 0 &&
-        (mkdir(path.c_str(), 0700) != 0 || lstat(path.c_str(), &found) != 0))
-        return false;
-    return S_ISDIR(found.st_mode) && found.st_uid == geteuid() && (found.st_mode & 0777) == 0700;
+    return path.size() <= kLongestRoot && is_own_directory(path.c_str());
 }
 
 // The value of SILVERPOINT_DIR, if there is one.
@@ -165,12 +139,11 @@ SP_DETAIL_COLD const char* named_root() {
 // The named root, and no other; else the first that is usable.
 SP_DETAIL_COLD bool find_root(Path& root) {
     if (const char* named = named_root()) return is_usable_root((root = Path()).add(named));
-    if (is_usable_root((root = Path()).add("/dev/shm/silverpoint-").number(geteuid()))) return true;
-    const char* runtime = environment("XDG_RUNTIME_DIR");
-    if (runtime != nullptr && *runtime != 0 &&
-        is_usable_root((root = Path()).add(runtime).add("/silverpoint")))
-        return true;
-    return is_usable_root((root = Path()).add("/tmp/silverpoint-").number(geteuid()));
+    return use_a_root([&root](const char* directory, const char* name, bool is_numbered) {
+        (root = Path()).add(directory).add(name);
+        if (is_numbered) root.number(user_id());
+        return is_usable_root(root);
+    });
 }
 
 // Reports that the named root is refused. False: it is not, or none was named.

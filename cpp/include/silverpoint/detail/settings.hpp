@@ -6,7 +6,7 @@
 
 extern "C" {
 // What a program that includes logger.hpp records before its logger starts; not there in others.
-[[gnu::weak, gnu::visibility("hidden")]] const char* silverpoint_kept_for_logger();
+[[gnu::weak]] SP_DETAIL_OWN const char* silverpoint_kept_for_logger();
 }
 
 SP_DETAIL_BEGIN
@@ -145,7 +145,7 @@ SP_DETAIL_COLD Settings read_settings() {
     const char* collector = environment("SILVERPOINT_COLLECTOR");
     settings.expected = collector != nullptr && std::strcmp(collector, "1") == 0;
     const char* off = environment("SILVERPOINT_OFF");
-    settings.privileged = getauxval(AT_SECURE) != 0;
+    settings.privileged = is_privileged();
     settings.off = settings.privileged || (off != nullptr && std::strcmp(off, "1") == 0);
     if (const char* memory = environment("SILVERPOINT_MEMORY")) settings.memory = parse_size(memory);
     if (const char* most = environment("SILVERPOINT_BLOCK_MAX"))

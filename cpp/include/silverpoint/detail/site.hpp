@@ -340,13 +340,13 @@ inline constinit Long no_site_memory_until_ns{0};
 
 SP_DETAIL_COLD bool is_site_memory_short() {
     const std::uint64_t until = no_site_memory_until_ns.load(std::memory_order_relaxed);
-    return until != 0 && clock_ns(CLOCK_MONOTONIC) < until;
+    return until != 0 && monotonic_now() < until;
 }
 
 // Takes note when there was no memory.
 SP_DETAIL_COLD std::uint32_t note_shortage(std::uint32_t found) {
     if (found == kNoMemory)
-        no_site_memory_until_ns.store(clock_ns(CLOCK_MONOTONIC) + 1'000'000u, std::memory_order_relaxed);
+        no_site_memory_until_ns.store(monotonic_now() + 1'000'000u, std::memory_order_relaxed);
     return found;
 }
 

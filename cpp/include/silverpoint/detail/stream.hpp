@@ -5,35 +5,9 @@
 // completed. Anything else of that type is text, recorded by a second site of the same place.
 #pragma once
 
-#include <link.h>
-
 #include "record.hpp"
 
 SP_DETAIL_BEGIN
-
-// Whether the address lies in a segment of a loaded object that is not writable.
-SP_DETAIL_COLD bool is_read_only(const void* address) {
-    struct Search {
-        std::uintptr_t address;
-        bool found;
-    } search{reinterpret_cast<std::uintptr_t>(address), false};
-    dl_iterate_phdr(
-        [](dl_phdr_info* info, std::size_t, void* data) {
-            auto& asked = *static_cast<Search*>(data);
-            for (int i = 0; i < info->dlpi_phnum; ++i) {
-                const auto& segment = info->dlpi_phdr[i];
-                const std::uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
-                if (segment.p_type != PT_LOAD || asked.address < begin ||
-                    asked.address >= begin + segment.p_memsz)
-                    continue;
-                asked.found = (segment.p_flags & PF_W) == 0;
-                return 1;
-            }
-            return 0;
-        },
-        &search);
-    return search.found;
-}
 
 // The two sites of a stream: with literals in the template, or as text.
 struct StreamSite {
@@ -235,7 +209,7 @@ SP_DETAIL_COLD bool begin_stream(StreamSite& site, StreamText& text, const Liter
                                  std::size_t count) {
     if (site.site.whole.load(std::memory_order_acquire) == 0) {
         if (!make_stream_text(site, text, pieces, count)) return false;
-        const auto self = static_cast<std::uint32_t>(getpid());
+        const auto self = process_id();
         std::uint32_t claimer = site.claimed.load(std::memory_order_acquire);
         if (claimer != self &&
             site.claimed.compare_exchange_strong(claimer, self, std::memory_order_acq_rel)) {

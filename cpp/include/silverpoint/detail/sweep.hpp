@@ -19,9 +19,9 @@ SP_DETAIL_COLD void unlink_session(const Path& directory) {
     // The lock files last: as long as they exist, others see that the session is taken.
     for (const char* file : {"/control", "/rings", "/collector", "/owner"}) {
         Path path = directory;
-        unlink(path.add(file).c_str());
+        remove_file(path.add(file).c_str());
     }
-    rmdir(directory.c_str());
+    remove_directory(directory.c_str());
 }
 
 // `<pid>-<start>-<n>`, or `.new-<pid>-<random>`.
@@ -44,28 +44,25 @@ class DeadSession {
         // First: a collector that comes for a living session must never find its lock taken.
         if (!is_ownerless(path)) return;
         Path collector = path;
-        lock_ = open(collector.add("/collector").c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-        const bool has_lock = lock_ >= 0;
-        if (has_lock ? !lock_byte(lock_, F_WRLCK) : errno != ENOENT) return;
+        lock_ = open_file(collector.add("/collector").c_str());
+        if (lock_ ? !lock_alone(lock_) : !lock_.is_missing()) return;
         is_dead_ = is_ownerless(path);  // also with the lock: a session in the making may live by now
     }
-    ~DeadSession() {
-        if (lock_ >= 0) close(lock_);
-    }
+    ~DeadSession() { close_file(lock_); }
     DeadSession(const DeadSession&) = delete;
     DeadSession& operator=(const DeadSession&) = delete;
     explicit operator bool() const { return is_dead_; }
 
   private:
     static bool is_ownerless(Path path) {
-        const int fd = open(path.add("/owner").c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-        if (fd < 0) return errno == ENOENT;
-        const bool is_owned = is_locked(fd);
-        close(fd);
+        const File owner = open_file(path.add("/owner").c_str());
+        if (!owner) return owner.is_missing();
+        const bool is_owned = is_locked(owner);
+        close_file(owner);
         return !is_owned;
     }
 
-    int lock_ = -1;
+    File lock_;
     bool is_dead_ = false;
 };
 
@@ -76,17 +73,13 @@ enum class Content { kNothing, kRecords, kExpected };
 // `bytes` is what it uses.
 SP_DETAIL_COLD Content content_of_session(const Path& path, std::uint64_t& bytes) {
     Path control = path, rings = path;
-    const int fd = open(control.add("/control").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0) return Content::kNothing;
+    const File file = open_to_read(control.add("/control").c_str());
+    if (!file) return Content::kNothing;
     char header[1024];
-    struct stat found {};
-    const bool whole =
-        pread(fd, header, sizeof header, 0) == static_cast<ssize_t>(sizeof header) && fstat(fd, &found) == 0;
-    close(fd);
+    const bool whole = read_at(file, header, sizeof header, 0);
+    close_file(file);
     if (!whole) return Content::kNothing;
-    bytes = static_cast<std::uint64_t>(found.st_blocks) * 512;
-    if (lstat(rings.add("/rings").c_str(), &found) == 0)
-        bytes += static_cast<std::uint64_t>(found.st_blocks) * 512;
+    bytes = room_of_file(control.c_str()) + room_of_file(rings.add("/rings").c_str());
     // Without a stream there is no record: slices may be reserved for a crash.
     std::uint32_t streams, flags;
     std::memcpy(&streams, header + at::kStreamsNext, sizeof streams);
@@ -105,51 +98,38 @@ SP_DETAIL_COLD void sweep(const Path& root) {
         std::int64_t changed;
         std::uint64_t bytes;
     };
-    const int directory = open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    if (directory < 0) return;
     Kept kept[kSweepEntries];
     unsigned count = 0, looked = 0;
-    timespec now{};
-    clock_gettime(CLOCK_REALTIME, &now);
+    const auto now = static_cast<std::int64_t>(wall_now() / 1'000'000'000u);
     const auto path_of = [&](const char* name) {
         Path path = root;
         return path.add("/").add(name);
     };
-    alignas(8) char buffer[4096];
-    long len;
-    while (looked < kSweepEntries && (len = syscall(SYS_getdents64, directory, buffer, sizeof buffer)) > 0) {
-        // An entry: inode and offset of 8 bytes, u16 length, u8 type, name.
-        for (long at = 0; at < len && looked < kSweepEntries;) {
-            std::uint16_t size;
-            std::memcpy(&size, buffer + at + 16, sizeof size);
-            const char* name = buffer + at + 19;
-            at += size;
-            if (std::strlen(name) >= sizeof(Kept::name) || !is_session_name(name)) continue;
-            ++looked;
-            const Path path = path_of(name);
-            struct stat found {};
-            if (lstat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) continue;
-            const std::int64_t changed = found.st_mtime;
-            if (name[0] == '.' && now.tv_sec - changed < kUnfinishedSeconds) continue;
-            const DeadSession dead(path);
-            if (!dead) continue;
-            std::uint64_t bytes = 0;
-            const Content content = name[0] == '.' ? Content::kNothing : content_of_session(path, bytes);
-            if (content == Content::kNothing) unlink_session(path);
-            if (content != Content::kRecords) continue;
-            // Newest first.
-            unsigned place = count++;
-            for (; place > 0 && kept[place - 1].changed < changed; --place) kept[place] = kept[place - 1];
-            std::memcpy(kept[place].name, name, std::strlen(name) + 1);
-            kept[place].changed = changed;
-            kept[place].bytes = bytes;
-        }
-    }
-    close(directory);
+    each_name(root.c_str(), [&](const char* name) {
+        if (std::strlen(name) >= sizeof(Kept::name) || !is_session_name(name)) return true;
+        const bool goes_on = ++looked < kSweepEntries;
+        const Path path = path_of(name);
+        std::int64_t changed = 0;
+        if (!directory_changed(path.c_str(), changed)) return goes_on;
+        if (name[0] == '.' && now - changed < kUnfinishedSeconds) return goes_on;
+        const DeadSession dead(path);
+        if (!dead) return goes_on;
+        std::uint64_t bytes = 0;
+        const Content content = name[0] == '.' ? Content::kNothing : content_of_session(path, bytes);
+        if (content == Content::kNothing) unlink_session(path);
+        if (content != Content::kRecords) return goes_on;
+        // Newest first.
+        unsigned place = count++;
+        for (; place > 0 && kept[place - 1].changed < changed; --place) kept[place] = kept[place - 1];
+        std::memcpy(kept[place].name, name, std::strlen(name) + 1);
+        kept[place].changed = changed;
+        kept[place].bytes = bytes;
+        return goes_on;
+    });
     std::uint64_t bytes = 0;
     for (unsigned i = 0; i < count; ++i) {
         bytes += kept[i].bytes;
-        if (i < kSweepKept && bytes <= kSweepBytes && now.tv_sec - kept[i].changed <= kSweepSeconds) continue;
+        if (i < kSweepKept && bytes <= kSweepBytes && now - kept[i].changed <= kSweepSeconds) continue;
         const Path path = path_of(kept[i].name);
         if (const DeadSession dead(path); dead) unlink_session(path);
     }

@@ -2,8 +2,6 @@
 // thread's fields. For trace_context.hpp, and for C.
 #pragma once
 
-#include <sys/random.h>
-
 #include <array>
 #include <optional>
 #include <string_view>
@@ -16,10 +14,9 @@ SP_DETAIL_BEGIN
 // Random bytes, from the kernel; if it has none, data that differs from call to call and process to process.
 inline void fill_random(unsigned char* bytes, std::size_t size) {
     const SystemGuard guard;
-    const auto got = getrandom(bytes, size, GRND_NONBLOCK);
-    const std::size_t filled = got > 0 ? static_cast<std::size_t>(got) : 0;
+    const std::size_t filled = system_random(bytes, size, false);
     if (filled >= size) return;
-    std::uint64_t state = new_id() ^ clock_ns(CLOCK_MONOTONIC) ^ std::uint64_t{thread_id()} << 40;
+    std::uint64_t state = new_id() ^ monotonic_now() ^ std::uint64_t{thread_id()} << 40;
     for (std::size_t i = filled; i < size; ++i) {
         state += 0x9E3779B97F4A7C15u;  // a step of splitmix64
         bytes[i] = static_cast<unsigned char>((state ^ state >> 30) * 0xBF58476D1CE4E5B9u >> 56);
@@ -93,7 +90,7 @@ class PairReader {
         bool open = false;
         if (!head(major, size, open) || major != 3 || open || size > static_cast<std::size_t>(end_ - at_))
             return false;
-        out = {at_, std::size_t{size}};
+        out = {at_, static_cast<std::size_t>(size)};
         at_ += size;
         return true;
     }

@@ -421,18 +421,18 @@ class SP_DETAIL_VISIBLE UsdtSpan {
     template <class Arguments>
     SP_DETAIL_INLINE UsdtSpan(void* found, std::string_view name, std::string_view source,
                               const Arguments& given)
-        : began_(usdt_is_hit(found) ? clock_ns(CLOCK_MONOTONIC) : 0),
+        : began_(usdt_is_hit(found) ? monotonic_now() : 0),
           span_(begin(
               found, usdt_record_given<UsdtPart::kEntry>(Names{}, found, Kind::kSpan, name, source, given))) {
     }
     // Named after its function.
     SP_DETAIL_INLINE UsdtSpan(void* found, const char* pretty)
-        : began_(usdt_is_hit(found) ? clock_ns(CLOCK_MONOTONIC) : 0), span_(begin_scope(found, pretty)) {}
+        : began_(usdt_is_hit(found) ? monotonic_now() : 0), span_(begin_scope(found, pretty)) {}
     UsdtSpan(const UsdtSpan&) = delete;
     UsdtSpan& operator=(const UsdtSpan&) = delete;
     SP_DETAIL_INLINE ~UsdtSpan() {
         if (began_ != 0) [[unlikely]]
-            usdt_hit<Names, UsdtPart::kExit>(std::uint64_t{clock_ns(CLOCK_MONOTONIC) - began_});
+            usdt_hit<Names, UsdtPart::kExit>(std::uint64_t{monotonic_now() - began_});
     }
 
   private:

@@ -1,0 +1,8 @@
+// Variables of the environment, and standard error.
+#pragma once
+
+#if defined(__linux__)
+#    include "linux/environment.hpp"
+#else
+#    include "none.hpp"
+#endif

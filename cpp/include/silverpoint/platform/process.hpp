@@ -1,0 +1,8 @@
+// What identifies this process and describes it; and its objects in memory.
+#pragma once
+
+#if defined(__linux__)
+#    include "linux/process.hpp"
+#else
+#    include "none.hpp"
+#endif

@@ -1,0 +1,8 @@
+// Waiting for a word in shared memory to change, and waking who waits.
+#pragma once
+
+#if defined(__linux__)
+#    include "linux/waiting.hpp"
+#else
+#    include "none.hpp"
+#endif
