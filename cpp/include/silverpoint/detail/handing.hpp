@@ -18,7 +18,7 @@ struct Handing {
     std::atomic<void (*)(const silverpoint_made*)> take{nullptr};
     std::atomic<const std::uint32_t*> functions{&no_functions};
 
-    bool is_wanted() const {
+    SP_DETAIL_INLINE bool is_wanted() const {
         return __atomic_load_n(functions.load(std::memory_order_acquire), __ATOMIC_RELAXED) != 0;
     }
 };

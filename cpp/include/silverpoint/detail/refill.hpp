@@ -37,7 +37,7 @@ SP_DETAIL_COLD void count_loss(Lane& lane, Cause cause) {
     lane.untold = true;
 }
 
-inline Policy policy_of(Level level) {
+SP_DETAIL_INLINE Policy policy_of(Level level) {
     if (!session.is_collected()) return Policy::kOverwrite;
     return session.plain<Policy>(at::kPolicy + static_cast<std::size_t>(level));
 }
