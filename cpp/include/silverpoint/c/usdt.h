@@ -14,13 +14,32 @@
 extern "C" {
 #endif
 /* Not 0 while a tracer is attached to a probe of this program or shared library: the kernel and tracers count
- * it up and down. Only in this section do they find it. */
-extern
-    __attribute__((weak, visibility("hidden"), section(".probes"))) unsigned short silverpoint_usdt_semaphore;
-__attribute__((weak, visibility("hidden"), section(".probes"))) unsigned short silverpoint_usdt_semaphore = 0;
+ * it up and down. Only in its section do they find it. */
+extern __attribute__((visibility("hidden"))) unsigned short silverpoint_usdt_semaphore;
 #ifdef __cplusplus
 }
 #endif
+
+/* The section begins a page. lld and mold map the page at the end of relocated data twice, both times
+ * writable. The kernel counts in the first of them, which the program does not read. */
+#ifdef __x86_64__
+#    define SP_C_USDT_PAGE "4096"
+#else
+#    define SP_C_USDT_PAGE "65536"
+#endif
+/* clang-format off */
+__asm__(
+    ".ifndef silverpoint_usdt_semaphore\n"
+    ".pushsection .probes,\"awG\",\"progbits\",silverpoint_usdt_semaphore,comdat\n"
+    ".balign " SP_C_USDT_PAGE "\n"
+    ".weak silverpoint_usdt_semaphore\n"
+    ".hidden silverpoint_usdt_semaphore\n"
+    ".type silverpoint_usdt_semaphore,\"object\"\n"
+    ".size silverpoint_usdt_semaphore,2\n"
+    "silverpoint_usdt_semaphore: .2byte 0\n"
+    ".popsection\n"
+    ".endif");
+/* clang-format on */
 
 /* Numbers are printed by %n, which negates: other ways to print one differ, or know 32 bits only. */
 

@@ -33,7 +33,13 @@ fn compile_shop(scratch: &Scratch) {
 }
 
 /// The probes of a file, as readelf lists them: `provider:name SIZE…`, the sizes with their signs; a probe with a semaphore ends with `+`.
+/// The semaphore begins a page: the kernel counts in the first mapping of one that is mapped twice (spec/usdt.md).
 pub fn probes(scratch: &Scratch, file: &str) -> BTreeSet<String> {
+    let sections = end(scratch.command("readelf", ["--wide", "--sections", file]).env("LC_ALL", "C"));
+    if let Some(line) = sections.out.lines().find(|line| line.contains(" .probes ")) {
+        let alignment = line.split_whitespace().last().unwrap();
+        assert!(alignment == "4096" || alignment == "65536", "{line}");
+    }
     let ended = end(scratch.command("readelf", ["--notes", file]).env("LC_ALL", "C"));
     assert_eq!(ended.code(), Some(0), "{}", ended.err);
     let mut found = BTreeSet::new();

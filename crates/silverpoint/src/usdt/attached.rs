@@ -6,15 +6,20 @@ use std::sync::atomic::{AtomicU16, Ordering};
 /// Mark in a state byte, where nobody stores it: a tracer is attached.
 pub(crate) const ATTACHED: u8 = 1 << 5;
 
+/// The largest page of a system. The section begins a page: lld maps the page at the end of relocated data
+/// twice, both times writable. The kernel counts in the first of them, which the program does not read.
+const PAGE: usize = if cfg!(target_arch = "x86_64") { 4096 } else { 65536 };
+
 global_asm!(
-    ".pushsection .probes,\"aw\",\"progbits\"",
-    ".balign 2",
+    ".pushsection .probes,\"awG\",\"progbits\",silverpoint_usdt_semaphore,comdat",
+    ".balign {page}",
     ".weak silverpoint_usdt_semaphore",
     ".hidden silverpoint_usdt_semaphore",
     ".type silverpoint_usdt_semaphore,\"object\"",
     ".size silverpoint_usdt_semaphore,2",
     "silverpoint_usdt_semaphore: .2byte 0",
-    ".popsection"
+    ".popsection",
+    page = const PAGE,
 );
 
 unsafe extern "C" {
