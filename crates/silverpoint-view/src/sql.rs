@@ -121,7 +121,7 @@ impl Sql {
     /// Names of tables and their columns.
     ///
     /// # Errors
-    /// A query runs.
+    /// They are not open yet.
     pub fn tables(&self) -> Result<Value, Wrong> {
         let found = lock(&self.shared.found);
         if self.jobs.is_some() && found.tables.is_empty() {
@@ -179,9 +179,12 @@ impl Files {
 fn run(files: &Files, shared: &Shared, jobs: &Receiver<(u64, String)>) {
     let mut database = open(files, shared);
     while let Ok((job, query)) = jobs.recv() {
-        let tables = std::mem::take(&mut lock(&shared.found).tables);
         let begun = Instant::now();
-        *lock(&shared.found) = Found { job, begun: Some(begun), tables, ..Found::default() };
+        {
+            let mut found = lock(&shared.found);
+            let tables = std::mem::take(&mut found.tables);
+            *found = Found { job, begun: Some(begun), tables, ..Found::default() };
+        }
         if files.grow || database.is_err() {
             database = open(files, shared);
         }
@@ -205,10 +208,11 @@ fn run(files: &Files, shared: &Shared, jobs: &Receiver<(u64, String)>) {
 fn open(files: &Files, shared: &Shared) -> Result<Database, String> {
     let database = files.open();
     if let Ok(database) = &database {
-        *lock(&shared.handle) = Some(database.interrupt_handle());
+        // Before the handle: a query that is asked for meanwhile would interrupt this, and the names stay unknown.
         if let Ok(tables) = database.tables() {
             lock(&shared.found).tables = tables;
         }
+        *lock(&shared.handle) = Some(database.interrupt_handle());
     }
     database
 }
