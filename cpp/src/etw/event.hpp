@@ -111,20 +111,8 @@ inline SiteEvent* make_event(const Description& site, const int* enabled) {
         utf8_prefix({category.c_str(), category.size() < kCategoryMost ? category.size() : kCategoryMost}));
     category.add(":");
     const std::uint64_t keyword = keyword_of(site.kind) | keyword_of_category(site.category);
-    Plan plan = plan_of(site);
-    EventName name = category;
-    add_name(name, site, ending_of(site.kind));
-    plan.name = {name.c_str(), name.size()};
-    SiteEvent* const event = make_event(plan, keyword, enabled);
-    if (event == nullptr || site.kind != Kind::kSpan) return event;
-    EventName end_name = category;
-    add_name(end_name, site, "_exit");
-    plan = plan_of_end(plan);
-    plan.name = {end_name.c_str(), end_name.size()};
-    SiteEvent* const end = make_event(plan, keyword, enabled);
-    if (end == nullptr) return nullptr;
-    join_span(*event, *end);
-    return event;
+    return make_with_end(site, plan_of(site), category,
+                         [&](const Plan& plan) { return make_event(plan, keyword, enabled); });
 }
 
 }  // namespace silverpoint::etw

@@ -81,4 +81,24 @@ inline void join_span(DescribedEvent& begin, DescribedEvent& end) {
     begin.shared.end = &end.shared;
 }
 
+// The event of a site, and that of its end if it is a span. `make` makes one of a plan, or gives null. Names
+// begin with `before`. Null: the site has none.
+template <class Make>
+auto make_with_end(const Description& site, Plan plan, const EventName& before, const Make& make)
+    -> decltype(make(plan)) {
+    EventName name = before;
+    add_name(name, site, ending_of(site.kind));
+    plan.name = {name.c_str(), name.size()};
+    auto* const event = make(plan);
+    if (event == nullptr || site.kind != Kind::kSpan) return event;
+    EventName end_name = before;
+    add_name(end_name, site, "_exit");
+    plan = plan_of_end(plan);
+    plan.name = {end_name.c_str(), end_name.size()};
+    auto* const end = make(plan);
+    if (end == nullptr) return nullptr;
+    join_span(*event, *end);
+    return event;
+}
+
 }  // namespace silverpoint::probes

@@ -29,22 +29,11 @@ class Tracepoints {
     // The event of a site, or null, which the first time is reported where the system is the reason.
     SiteEvent* make(const Description& site) {
         if (site.is_question()) return nullptr;
-        Plan plan = plan_of(site);
+        const Plan plan = plan_of(site);
         const Tracepoint* const tracepoint = find(site.category, plan.level, keyword_of(site.kind));
         if (tracepoint == nullptr) return nullptr;
-        EventName name;
-        add_name(name, site, ending_of(site.kind));
-        plan.name = {name.c_str(), name.size()};
-        SiteEvent* const event = make_or_report(site, plan, tracepoint);
-        if (event == nullptr || site.kind != Kind::kSpan) return event;
-        EventName end_name;
-        add_name(end_name, site, "_exit");
-        plan = plan_of_end(plan);
-        plan.name = {end_name.c_str(), end_name.size()};
-        SiteEvent* const end = make_or_report(site, plan, tracepoint);
-        if (end == nullptr) return nullptr;
-        join_span(*event, *end);
-        return event;
+        return make_with_end(site, plan, EventName(),
+                             [&](const Plan& of) { return make_or_report(site, of, tracepoint); });
     }
 
     // The file was opened again, which knows none of them. They get the same numbers, in the same order.

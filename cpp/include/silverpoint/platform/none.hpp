@@ -3,12 +3,12 @@
 #pragma once
 
 #include <atomic>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 
 #include "../detail/config.hpp"
+#include "errno_guard.hpp"
 #include "note.h"
 
 #if defined(_WIN32)
@@ -41,16 +41,6 @@ inline void write_error_output(const char* text, std::size_t size) { std::fwrite
 
 // --- Threads.
 
-class ErrnoGuard {
-  public:
-    ErrnoGuard() : saved_(errno) {}
-    ~ErrnoGuard() { errno = saved_; }
-    ErrnoGuard(const ErrnoGuard&) = delete;
-    ErrnoGuard& operator=(const ErrnoGuard&) = delete;
-
-  private:
-    int saved_;
-};
 using SystemGuard = ErrnoGuard;
 
 inline std::uint32_t thread_id() { return 1; }

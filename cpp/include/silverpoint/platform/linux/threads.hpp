@@ -7,23 +7,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cerrno>
-
-#include "../../detail/config.hpp"
+#include "../errno_guard.hpp"
 
 SP_DETAIL_BEGIN
-
-// Leaves errno as it was.
-class ErrnoGuard {
-  public:
-    ErrnoGuard() : saved_(errno) {}
-    ~ErrnoGuard() { errno = saved_; }
-    ErrnoGuard(const ErrnoGuard&) = delete;
-    ErrnoGuard& operator=(const ErrnoGuard&) = delete;
-
-  private:
-    int saved_;
-};
 
 // While this exists, system calls do not affect the program. errno is restored afterwards, and a thread that
 // was cancelled (pthread_cancel) ends at a later point, not with our work half done.
