@@ -12,6 +12,7 @@ static constexpr unsigned long long test_ticks = 0x0123456789abcdef;
 #include <map>
 #include <optional>
 #include <set>
+#include <silverpoint/debug_output.hpp>
 #include <silverpoint/silverpoint.hpp>
 #include <sstream>
 #include <string>
@@ -171,6 +172,10 @@ TEST_F(Vectors, Texts) {
     expect("characters of 8, 16 and 32 bits");
     SP_INFO("{}", u"\u00fc \U0001F600");
     expect("UTF-16 text");
+    silverpoint::debug_output("na\u00efve {}\n");
+    expect("debug output");
+    silverpoint::debug_output(u"na\u00efve {}\n");
+    expect("wide debug output");
 }
 
 TEST_F(Vectors, Containers) {

@@ -1,6 +1,7 @@
 // A portable program, compiled as for a system that is not Linux. Every tracepoint is off and evaluates no
 // argument; what needs no session works. Exits with 0 if so.
 #include <silverpoint/chrono.hpp>
+#include <silverpoint/debug_output.hpp>
 #include <silverpoint/filesystem.hpp>
 #include <silverpoint/format.hpp>
 #include <silverpoint/ostream.hpp>
@@ -30,6 +31,7 @@ int main() {
         SP_CONTEXT("request", 5);
         SP_COUNTER("depth", ++evaluated, "ms");
         SP_INFO_EVERY_N(2, "text {}", ++evaluated);
+        silverpoint::debug_output(L"text");
         const auto open = SP_ASYNC_SPAN("fetch", ++evaluated);
     }
     if (evaluated != 0 || SP_ENABLED(fatal)) return 1;

@@ -27,6 +27,21 @@ log_macros! { $
     fatal Fatal "Records at level fatal: the program cannot go on.";
 }
 
+/// Records a text as debug output: what Windows programs give to OutputDebugString. The record has category
+/// `debug_output` and level debug; `silverpoint debug` shows it.
+///
+/// ```
+/// # let path = "a.txt";
+/// silverpoint::debug_output!("loaded\n");
+/// silverpoint::debug_output!(format!("loaded {path}\n"));
+/// ```
+#[macro_export]
+macro_rules! debug_output {
+    ($text:expr $(,)?) => {
+        $crate::debug!(target: "debug_output", "{}", ::core::convert::AsRef::<str>::as_ref(&$text))
+    };
+}
+
 /// Records a named event with values, at level info: `event!("order.filled", id, px, venue = name)`; `event!(level: warn, "order.late", id)`. A value without a name has that of its source.
 #[macro_export]
 macro_rules! event {

@@ -10,12 +10,14 @@ static class LoggerTests
     public static void MessagesKeepTemplateAndValues()
     {
         List<Dictionary<string, object>> found = Recorded.Records(Recorded.Program("Messages").File);
-        Check.Same("order 7 at 101.25 by Ann|{braces} and 5|just a text|left  |   right|true 1.50 Green|0 at 0|1 at 1|2 at 2",
+        Check.Same("order 7 at 101.25 by Ann|{braces} and 5|just a text|left  |   right|true 1.50 Green|0 at 0|1 at 1|2 at 2|loaded {}\\n|",
                    string.Join("|", found.Select(one => (string)one["message"]).ToArray()), "messages");
         Check.Same("order {} at {:.2f} by {}", (string)found[0]["template"], "the template");
         Check.Same("shop", (string)found[0]["category"], "the category");
         Check.Same("7 101.25 Ann", string.Join(" ", ((List<object>)found[0]["args"]).Select(one => one.ToString()).ToArray()), "the values");
         Check.Same("debug", ((string)found[2]["level"]).ToLowerInvariant(), "the level");
+        foreach (Dictionary<string, object> output in found.Skip(found.Count - 2))
+            Check.Same("log debug debug_output {} Messages", string.Join(" ", new[] { "kind", "level", "category", "template", "function" }.Select(key => (string)output[key]).ToArray()), "debug output");
         Check.That(((string)found[0]["file"]).EndsWith("LoggerTests.cs") && (string)found[0]["function"] == "Messages", "the place");
     }
 
@@ -68,6 +70,8 @@ static partial class Programs
         log.Info($"{"right",8}");
         log.Info($"{true} {1.50m} {Colour.Green}");
         for (int i = 0; i < 3; ++i) log.Error($"{i} at {(object)i}");
+        DebugOutput.Write("loaded {}\n");
+        DebugOutput.Write(null);
         return 0;
     }
 

@@ -43,7 +43,14 @@ static partial class Programs
         ["link"] = () => Made(Tracepoint.Link("vectors", Level.Info).With<ulong, ulong>(), one => one.Record(7, 8)),
         ["async end"] = () => Made(Tracepoint.AsyncEnd("vectors", "fetch", Level.Info).With<ulong>("id"), one => one.Record(7)),
         ["async instant"] = () => Made(Tracepoint.AsyncInstant("vectors", "fetch", Level.Info).With<ulong, int>("id", "bytes"), one => one.Record(7, 512)),
+        ["wide debug output"] = DebugTexts,
     };
+
+    static Tracepoint DebugTexts()
+    {
+        for (int i = 0; i < 2; ++i) DebugOutput.Write("na\u00efve {}\n", "vectors.cs", 1, "Vectors");
+        return LogPlace.Find("debug_output", Level.Debug, "vectors.cs", 1, "Vectors").Text;
+    }
 
     static Tracepoint Made<T>(T point, Action<T> record) where T : Tracepoint
     {

@@ -94,6 +94,7 @@ pub fn cases() -> Vec<Case> {
     containers(&mut site);
     tails(&mut site);
     named(&mut all);
+    debug_output(&mut all);
     control(&mut all);
     all
 }
@@ -218,6 +219,26 @@ fn named(all: &mut Vec<Case>) {
     push("flow step", 10, "path", "id\n", vec![word(8)]);
     push("flow end", 11, "path", "id\n", vec![word(8)]);
     push("link", 12, "link", "from\nto\n", vec![word(7), word(8)]);
+}
+
+/// Debug output is the same in every language, but for the characters of its text.
+fn debug_output(all: &mut Vec<Case>) {
+    let of = |signature| Site { level: 1, category: "debug_output".into(), ..Site::log("{}", signature) };
+    let cases: [(_, &[_], _, _); 2] = [
+        ("debug output", &["C++", "Rust"], "s", text("na\u{ef}ve {}\n")),
+        ("wide debug output", &["C++", ".NET"], "S", text16("na\u{ef}ve {}\n")),
+    ];
+    for (name, languages, signature, value) in cases {
+        let id = FIRST_SITE + all.len() as u32;
+        all.push(Case {
+            name,
+            languages,
+            site: Some(of(signature)),
+            id,
+            signatures: vec![signature],
+            args: vec![value],
+        });
+    }
 }
 
 fn control(all: &mut Vec<Case>) {
