@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use silverpoint::dynamic::{self, Description};
-use silverpoint::{debug, enabled, event, info, span, warn};
+use silverpoint::{debug, debug_output, enabled, event, info, span, warn};
 
 fn main() {
     let words: Vec<String> = std::env::args().collect();
@@ -118,6 +118,8 @@ fn steps() {
             "count" => (0..number).for_each(|n| event!("subject.count", n)),
             // So many warnings.
             "warn" => (0..number).for_each(|n| warn!("subject.warn {}", n)),
+            // So many texts as debug output.
+            "debug" => (0..number).for_each(|n| debug_output!(format!("debug {n}\n"))),
             // So many threads at once, each with one record that is as large as a small ring takes.
             "threads" => threads(number),
             // A record of so many texts, none of which can be left out.

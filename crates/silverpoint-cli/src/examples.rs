@@ -71,6 +71,11 @@ pub const ALL: &[Example] = &[
         "Records by the values of their arguments, as JSON lines.",
     ),
     example("cat", "silverpoint cat --follow app.silver", "Go on as the file grows."),
+    example(
+        "debug",
+        "silverpoint debug -o session.silver 'worker*'",
+        "Show the debug output of these programs, and save it.",
+    ),
     example("tail", "silverpoint tail -f", "What all traced programs record, from now on."),
     example(
         "tail",

@@ -24,6 +24,7 @@ mod collect;
 mod config;
 mod convert;
 mod ctl;
+mod debug;
 mod doctor;
 mod examples;
 mod exit;
@@ -32,6 +33,7 @@ mod grammar;
 mod helper;
 mod input;
 mod interrupts;
+mod keys;
 mod live;
 mod ls;
 mod manual;
@@ -93,6 +95,7 @@ enum Command {
     Recover(recover::Args),
     Cat(cat::Args),
     Tail(tail::Args),
+    Debug(debug::Args),
     Top(top::Args),
     View(view::Args),
     Stats(stats::Args),
@@ -131,6 +134,7 @@ pub fn run_with(formats: &Formats) -> ExitCode {
         Command::Recover(args) => recover::run(args),
         Command::Cat(args) => cat::run(args),
         Command::Tail(args) => tail::run(args),
+        Command::Debug(args) => debug::run(args),
         Command::Top(args) => top::run(args),
         Command::View(args) => view::run(args),
         Command::Stats(args) => stats::run(args),

@@ -3,19 +3,16 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::Duration;
 
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
 
 use silverpoint_query::filter::Filter;
-use silverpoint_trace::{Follow, Trace, with_parts};
+use silverpoint_trace::{Trace, with_parts};
 
-use crate::exit::{Exit, Failed, Outcome, failure, note};
+use crate::exit::{Exit, Failed, Outcome, failure};
 use crate::input::{Output, Wanted, exit, tell};
-use crate::live::{Live, Targets};
+use crate::live::{Following, Live, Targets};
 use crate::printing::{Printer, Printing, last};
-use crate::units::show_bytes;
 
 /// Show the last records of living sessions and trace files; with -f also new ones as they come
 ///
@@ -43,9 +40,6 @@ pub struct Args {
     #[arg(short, long)]
     quiet: bool,
 }
-
-/// Interval between two looks.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// Runs the command.
 pub fn run(args: Args) -> Outcome {
@@ -85,60 +79,30 @@ fn show(args: &Args, live: Live, files: &[PathBuf], filter: &Filter) -> Outcome 
     Ok(exit(events.verdict()))
 }
 
-fn follow(args: &Args, mut live: Live, files: &[PathBuf], filter: &Filter, of_files: bool) -> Outcome {
-    let mut follow = Follow::nothing();
-    for file in files {
-        // (A file that the command line names may be a pipe; a file that a session names may not.)
-        let added = if of_files { follow.add(file) } else { follow.add_regular(file) };
-        added.map_err(failure)?;
-    }
+fn follow(args: &Args, live: Live, files: &[PathBuf], filter: &Filter, of_files: bool) -> Outcome {
+    let mut following = Following::begin(live, files, of_files, args.quiet)?;
     // Only after the files are open: opening a pipe waits for its writer, and a signal must be able to end
     // that.
     let stop = stop_at_signals()?;
-    if follow.trace().is_foreign() {
+    if following.trace().is_foreign() {
         if !args.quiet {
-            tell(follow.trace().notes().iter());
+            tell(following.trace().notes().iter());
         }
         return Ok(Exit::NotATraceFile);
     }
-    let (narrowed, skip) = last(follow.trace(), filter, args.lines);
-    follow.set_filter(&narrowed);
-    let mut printer =
-        Printer::new(&args.printing, args.wanted.zone(), Output::new(), follow.trace()).only(skip, u64::MAX);
-    let mut damaged = Exit::Success;
-    let mut missed = 0;
+    let (narrowed, skip) = last(following.trace(), filter, args.lines);
+    following.set_filter(&narrowed);
+    let mut printer = Printer::new(&args.printing, args.wanted.zone(), Output::new(), following.trace())
+        .only(skip, u64::MAX);
     while printer.wants_more() && !stop.load(Ordering::Relaxed) {
-        let notes = follow.poll(&mut printer).map_err(failure)?;
-        live.forget_read();
+        let goes_on = following.read(&mut printer)?;
         printer.pass_on()?;
-        if !args.quiet {
-            tell(notes.iter());
-            tell_missed(live.missed_bytes(), &mut missed);
-        }
-        if notes.iter().any(|note| exit(note.matter.verdict()) == Exit::Damaged) {
-            damaged = Exit::Damaged;
-        }
-        if live.is_over() && if of_files { follow.is_finished() } else { follow.is_drained() } {
+        if !goes_on {
             break;
         }
-        thread::sleep(LOOK);
-        for file in live.look()? {
-            // A collector's file may be inaccessible (another user's, or in another mount namespace): the
-            // others are still read.
-            if let Err(error) = follow.add_regular(&file) {
-                note(error);
-            }
-        }
+        following.look()?;
     }
-    Ok(damaged)
-}
-
-/// Reports bytes that were overwritten before they were copied, when there are more.
-pub fn tell_missed(now: u64, told: &mut u64) {
-    if now > *told {
-        note(format_args!("{} were overwritten before they could be copied", show_bytes(now - *told)));
-        *told = now;
-    }
+    Ok(following.found())
 }
 
 /// A flag that is set by the signals that end a program.

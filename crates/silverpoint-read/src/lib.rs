@@ -22,7 +22,7 @@
 //! sessions, targets   which processes are meant, and where their sessions are      scratch   a directory for what is copied
 //! live                the files in which living sessions can be read
 //! reader              records by their numbers, of files and of living sessions
-//! direct              which sites of a session record
+//! direct, switch      which sites of a session record, once and while somebody looks
 //! batch, tree         records with everything that is known about them; arguments as trees of typed values
 //! ```
 //!
@@ -37,6 +37,7 @@ mod live;
 mod reader;
 mod scratch;
 pub mod sessions;
+mod switch;
 mod targets;
 mod tree;
 

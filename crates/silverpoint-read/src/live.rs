@@ -7,7 +7,7 @@
 //!  a file                             itself
 //! ```
 //!
-//! In all cases nothing is written into a session, so reading has no effect on it.
+//! In all cases nothing is written into a session, so reading has no effect on it. [`Live::switching`] alone changes directives.
 
 use std::collections::HashMap;
 use std::fs;
@@ -20,6 +20,7 @@ use silverpoint_wire::process;
 
 use crate::scratch::Scratch;
 use crate::sessions::{self, Place};
+use crate::switch::Switch;
 use crate::{ReadError, Targets};
 
 /// Between two looks for sessions that came, went, or got a collector.
@@ -30,6 +31,7 @@ const PART_BYTES: u64 = 16 << 20;
 /// The living sessions of the targets. See the module.
 pub struct Live {
     targets: Targets,
+    switch: Option<Switch>,
     known: HashMap<SessionName, Stage>,
     onlooker: Option<(Onlooker, Scratch)>,
     searched: Option<Instant>,
@@ -57,12 +59,18 @@ impl Live {
     pub fn new(targets: Targets) -> Self {
         Self {
             targets,
+            switch: None,
             known: HashMap::new(),
             onlooker: None,
             searched: None,
             messages: Vec::new(),
             has_found: false,
         }
+    }
+
+    /// As [`Live::new`]. Until it is dropped, this category is on in these sessions, from level debug on.
+    pub fn switching(targets: Targets, category: &'static str) -> Self {
+        Self { switch: Some(Switch::new(category)), ..Self::new(targets) }
     }
 
     /// Copies what is new, and looks for sessions now and then. Gives files that have to be read from now on.
@@ -126,6 +134,11 @@ impl Live {
             let Ok(session) = ObservedSession::open_read_only(&place.root, place.name) else { continue };
             if session.is_alive().unwrap_or(false) && self.is_meant(&session) {
                 present.push(place.name);
+                if let Some(switch) = &mut self.switch
+                    && let Err(error) = switch.keep_on(&place, &session)
+                {
+                    self.messages.push(format!("its directives cannot be changed: {error}"));
+                }
                 self.meet(&place, &session, files)?;
             }
         }

@@ -1,10 +1,12 @@
-//! What happens now, as `tail`, `top` and `convert` read it. What is missing is reported on standard error.
+//! What happens now, as `tail`, `debug`, `top` and `convert` read it. What is missing is reported on standard error.
 
+mod following;
 mod reader;
 
 use std::path::PathBuf;
 
 use crate::exit::{Failed, note};
+pub use following::Following;
 pub use reader::reader;
 pub use silverpoint_read::Targets;
 
@@ -15,6 +17,11 @@ impl Live {
     /// Nothing is opened before the first [`Live::look`].
     pub fn new(targets: Targets) -> Self {
         Self(silverpoint_read::Live::new(targets))
+    }
+
+    /// As [`Live::new`]; this category is on meanwhile.
+    pub fn switching(targets: Targets, category: &'static str) -> Self {
+        Self(silverpoint_read::Live::switching(targets, category))
     }
 
     /// Copies what is new, and searches for sessions now and then. Gives the files to be read from now on.

@@ -6,19 +6,15 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use silverpoint_convert::silver::FollowReader;
 use silverpoint_query::filter::Filter;
 use silverpoint_trace::{Follow, Note, Verdict, worst};
 
+use super::following::{LOOK, tell_missed};
 use super::{Live, Targets};
 use crate::exit::{Failed, failure, note};
 use crate::input::tell;
-use crate::tail::tell_missed;
-
-/// Interval between two looks.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// The worst verdict on the files so far.
 pub type Found = Rc<Cell<Verdict>>;

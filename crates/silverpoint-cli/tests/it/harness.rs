@@ -276,13 +276,14 @@ impl Running {
         String::from_utf8(line).unwrap()
     }
 
-    /// Reads its standard output until a text has come.
-    pub fn read_until(&mut self, text: &str) {
+    /// Reads its standard output until a text has come; gives all that was read.
+    pub fn read_until(&mut self, text: &str) -> String {
         let mut seen = Vec::new();
         while !seen.ends_with(text.as_bytes()) {
             let byte = self.byte(&seen);
             seen.push(byte.unwrap_or_else(|| panic!("it ended without {text:?}: {}", seen.escape_ascii())));
         }
+        String::from_utf8_lossy(&seen).into_owned()
     }
 
     /// The next byte of its standard output, after those that are `seen`; none at its end.

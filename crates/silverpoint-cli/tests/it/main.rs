@@ -8,6 +8,7 @@ mod causes;
 mod containers;
 mod convert;
 mod crates;
+mod debug;
 mod differential;
 mod directives;
 mod doctor;

@@ -16,13 +16,14 @@ fn wide(scratch: &Scratch) -> String {
 fn every_command_refuses_a_named_directory_that_others_may_enter() {
     let scratch = Scratch::new();
     let wide = wide(&scratch);
-    let commands: [&[&str]; 12] = [
+    let commands: [&[&str]; 13] = [
         &["ls"],
         &["recover", "--all"],
         &["recover", "1"],
         &["recover", "1-1-0"],
         &["tail"],
         &["tail", "1"],
+        &["debug"],
         &["top", "-n", "1"],
         &["attach", "1"],
         &["ctl", "1", "info"],

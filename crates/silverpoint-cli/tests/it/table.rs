@@ -97,6 +97,8 @@ const ROWS: &[Row] = &[
     Row { command: "cat", calls: &["--follow --head 1 FILE"], codes: follows },
     Row { command: "tail", calls: &["FILE", "--json -n 3 FILE"], codes: reads },
     Row { command: "tail", calls: &["-f -n 3 FILE"], codes: follows_to_the_end },
+    // Files are followed by `tail`.
+    Row { command: "debug", calls: &["FILE", "FILE -o OUT"], codes: usage },
     Row { command: "top", calls: &["-n 1 -i 100ms FILE", "--json -n 1 -i 100ms FILE"], codes: reads },
     Row {
         command: "view",

@@ -1,9 +1,11 @@
 //! Trace files (`spec/file.md`).
 
+mod event;
 mod follow;
 mod read;
 mod write;
 
+pub use event::EventWriter;
 pub use follow::{FollowReader, More};
 pub use read::TraceReader;
 pub use write::SilverWriter;

@@ -1,0 +1,135 @@
+//! `silverpoint debug`: what programs write as debug output, while they write it.
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use silverpoint_convert::silver::EventWriter;
+use silverpoint_render::time::When;
+use silverpoint_trace::{Event, Trace, Watcher};
+
+use crate::exit::{Failed, Outcome, at, failure, inform, usage};
+use crate::input::{Output, Wanted};
+use crate::keys::Keys;
+use crate::live::{Following, Live, Targets};
+use crate::newfile::NewFile;
+use crate::printing::{Printer, Printing};
+use crate::tail::stop_at_signals;
+
+/// Show the debug output of running programs as it comes (`debug_output` in C++ and Rust, `DebugOutput` in .NET)
+///
+/// From now on, until the processes have ended or Ctrl-C. Meanwhile the category debug_output is on in them.
+/// Other records that a program makes are shown with --category, such as -c '*'. On a terminal the space bar pauses: what
+/// comes meanwhile is shown afterwards.
+///
+/// Exit status 0: done. 1: something cannot be read, or the output not be written. 2: wrong usage. 3: a
+/// collector's file is damaged. 6: no such session.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Process ids, or names of processes (`*` and `?` match) [default: all living sessions, also those that begin later]
+    #[arg(value_name = "PID|NAME")]
+    targets: Vec<String>,
+    /// Save what is shown as a trace file; it appears under this name at the end
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace the output if it exists
+    #[arg(long, requires = "output")]
+    force: bool,
+    #[command(flatten)]
+    wanted: Wanted,
+    #[command(flatten)]
+    printing: Printing,
+}
+
+/// The category of debug output, in all languages.
+const CATEGORY: &str = "debug_output";
+
+/// Runs the command.
+pub fn run(args: Args) -> Outcome {
+    let targets = Targets::parse(&args.targets)?;
+    if let Some(file) = targets.files.first() {
+        return Err(usage(format!("{}: debug shows processes; `tail -f` follows files", file.display())));
+    }
+    let mut filter = args.wanted.filter()?;
+    filter.processes.extend(targets.patterns());
+    if filter.categories.is_empty() {
+        filter.categories.push(CATEGORY.into());
+    }
+    filter.since.get_or_insert(When::Absolute(now()));
+    // Before anything is switched: an interrupt puts it back.
+    let stop = stop_at_signals()?;
+    let saved = args.output.as_deref().map(|path| NewFile::create(path, &[], args.force)).transpose()?;
+    let mut live = Live::switching(targets, CATEGORY);
+    let files = live.look()?;
+    live.expect_some()?;
+    // What lies in rings is copied whole by the second look.
+    live.look()?;
+    let mut following = Following::begin(live, &files, false, false)?;
+    following.set_filter(&filter);
+    let name = args.output.as_deref().unwrap_or_else(|| "".as_ref()).display().to_string();
+    let mut monitor = Monitor {
+        printer: Printer::new(&args.printing, args.wanted.zone(), Output::new(), following.trace()),
+        saved: saved.map(EventWriter::new).transpose().map_err(at(&name))?,
+        failed: None,
+    };
+    let keys = Keys::watch();
+    let mut is_paused = false;
+    while monitor.printer.wants_more() && !stop.load(Ordering::Relaxed) {
+        if !is_paused {
+            let goes_on = following.read(&mut monitor)?;
+            monitor.pass_on(&name)?;
+            if !goes_on {
+                break;
+            }
+        }
+        following.look()?;
+        match keys.as_ref().and_then(Keys::pressed) {
+            Some(b' ') => {
+                is_paused = !is_paused;
+                inform(if is_paused { "paused; the space bar goes on, q ends" } else { "goes on" });
+            }
+            Some(b'q') => break,
+            _ => {}
+        }
+    }
+    if let Some(saved) = monitor.saved {
+        saved.finish().and_then(NewFile::finish).map_err(at(&name))?;
+    }
+    Ok(following.found())
+}
+
+fn now() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.as_nanos()).unwrap_or(i64::MAX)
+}
+
+/// Prints events, and saves them if that is wanted.
+struct Monitor {
+    printer: Printer,
+    saved: Option<EventWriter<NewFile>>,
+    failed: Option<silverpoint_convert::WriteError>,
+}
+
+impl Monitor {
+    /// Writes the pending text, and reports what went wrong since the last time.
+    fn pass_on(&mut self, name: &str) -> Result<(), Failed> {
+        self.printer.pass_on()?;
+        self.failed.take().map_or(Ok(()), |error| Err(failure(format!("{name}: {error}"))))
+    }
+}
+
+impl Watcher for Monitor {
+    fn begin(&mut self, trace: &Trace) {
+        self.printer.begin(trace);
+    }
+
+    fn event(&mut self, event: &Event<'_>) -> bool {
+        self.printer.event(event)
+    }
+
+    fn event_of(&mut self, trace: &Trace, event: &Event<'_>) -> bool {
+        let saved = self.saved.as_mut().map_or(Ok(()), |saved| saved.write(trace, event));
+        self.failed = saved.err();
+        self.failed.is_none() && self.event(event)
+    }
+}
