@@ -1,4 +1,7 @@
 //! Comma-separated values after RFC 4180: `docs/formats.md` says what stands in which cell. A table of another program gives records, too.
+//!
+//! Why not csv-core: it does not say whether a cell was quoted. An empty text and a missing value would be the same. It accepts `"a"b`
+//! without an error.
 
 use std::io::{self, Write};
 use std::mem::take;

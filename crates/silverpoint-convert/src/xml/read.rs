@@ -1,4 +1,8 @@
 //! Elements as records. The parser takes what `spec/xml.md` describes: no document types, hence no entities but the five of XML, and characters by number.
+//!
+//! Why not quick-xml: its reader keeps an event of any size in memory, where a record has at most 64 MiB here. It accepts characters
+//! that XML does not have, and `--` within a comment unless asked. Errors here name line and column. Its events alone take 46 % of
+//! the instructions of this reader, values included (15 MB, quick-xml 0.42): speed decides for neither.
 
 use crate::fast::Xml;
 use crate::input::Utf8;
