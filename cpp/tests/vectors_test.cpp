@@ -330,6 +330,30 @@ TEST_F(Vectors, SettingsAskForTheSame) {
     EXPECT_GT(compared, 60);
 }
 
+TEST_F(Vectors, SessionsTakeTheSameMemory) {
+    namespace detail = silverpoint::detail;
+    std::istringstream lines(lines_of("memory.json"));
+    int compared = 0;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.find("\"verdict\"") == std::string::npos) continue;
+        const auto limit = [&](const char* key, std::uint64_t none) {
+            const bool is_given = line.find(std::string("\"") + key + "\": ") != std::string::npos;
+            return is_given ? number(line, key) : none;
+        };
+        constexpr std::uint64_t kNone = ~std::uint64_t{0};
+        const bool has_addresses = detail::allow_more_than(
+            detail::kSmallMemory, limit("addresses", RLIM_INFINITY), limit("locked", RLIM_INFINITY));
+        const detail::MemoryLimits limits{limit("machine", kNone), limit("room", kNone), has_addresses};
+        const std::uint64_t wanted = limit("asked", detail::default_memory(limits));
+        const std::uint64_t rings = detail::session_memory(wanted, limit("file_size", kNone));
+        const std::uint32_t slab_bytes = detail::slab_bytes_of(rings);
+        EXPECT_EQ(slab_bytes, number(line, "slab_bytes")) << line;
+        EXPECT_EQ(rings / slab_bytes, number(line, "slabs")) << line;
+        ++compared;
+    }
+    EXPECT_GT(compared, 20);
+}
+
 TEST_F(Vectors, SitesAreDescribedByteForByte) {
     namespace detail = silverpoint::detail;
     constexpr const char* kinds[] = {"log",       "stream",      "event",     "span",          "counter",

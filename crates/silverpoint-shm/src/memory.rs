@@ -66,10 +66,11 @@ pub fn of_session(wanted: u64, file_size: Option<u64>) -> u64 {
     wanted.clamp(SMALLEST, MOST).min(file_size.unwrap_or(u64::MAX)).max(SMALLEST)
 }
 
-/// Bytes of a slab, and number of slabs, of a new session with so many bytes of rings.
+/// Bytes of a slab, and number of slabs, of a new session with so many bytes of rings. A slab is an eighth of
+/// them at most, so that a ring that is full finds a further one.
 pub(crate) fn slabs_of(rings: u64) -> (u32, u32) {
     let mut bytes = 1u64 << 20;
-    while bytes > 64 << 10 && bytes * 4 > rings {
+    while bytes > 64 << 10 && rings / bytes < 8 {
         bytes /= 2;
     }
     (bytes as u32, (rings / bytes).clamp(1, 65_536) as u32)
@@ -94,28 +95,24 @@ pub fn longest_burst(rings: u64) -> u64 {
 mod tests {
     use super::*;
 
-    const PLENTY: Limits = Limits { memory: 64 << 30, room: 32 << 30, addresses: None, locked: None };
-
+    /// The vectors of sessions' sizes (`spec/vectors/memory.json`), which C++ reads too.
     #[test]
-    fn the_default_follows_the_machine() {
-        let of = |memory: u64, room: u64| Limits { memory, room, ..PLENTY }.default_memory();
-        assert_eq!(PLENTY.default_memory(), LARGE);
-        assert_eq!(of(4 << 30, 2 << 30), 64 << 20);
-        assert_eq!(of(1 << 30, 1 << 30), SMALL);
-        // A container with a small /dev/shm, and one with little memory.
-        assert_eq!(of(64 << 30, 64 << 20), 16 << 20);
-        assert_eq!(of(64 << 30, 1 << 20), 256 << 10);
-        assert_eq!(of(64 << 20, 32 << 30), 4 << 20);
-    }
-
-    #[test]
-    fn limits_of_addresses_keep_it_small() {
-        let limited = Limits { addresses: Some(1 << 40), ..PLENTY };
-        assert_eq!(limited.default_memory(), SMALL);
-        assert_eq!(Limits { locked: Some(512 << 20), ..PLENTY }.default_memory(), SMALL);
-        // Too little to lock everything: nobody does.
-        assert_eq!(Limits { locked: Some(8 << 20), ..PLENTY }.default_memory(), LARGE);
-        assert_eq!(Limits { room: 64 << 20, ..limited }.default_memory(), 16 << 20);
+    fn a_session_takes_what_the_vectors_say() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/vectors/memory.json");
+        let all: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        for vector in all.as_array().unwrap() {
+            let limit = |name: &str| vector[name].as_u64();
+            let limits = Limits {
+                memory: limit("machine").unwrap_or(u64::MAX),
+                room: limit("room").unwrap_or(u64::MAX),
+                addresses: limit("addresses"),
+                locked: limit("locked"),
+            };
+            let wanted = limit("asked").unwrap_or_else(|| limits.default_memory());
+            let (slab_bytes, slabs) = slabs_of(of_session(wanted, limit("file_size")));
+            assert_eq!(Some(u64::from(slab_bytes)), limit("slab_bytes"), "{vector}");
+            assert_eq!(Some(u64::from(slabs)), limit("slabs"), "{vector}");
+        }
     }
 
     #[test]
@@ -123,8 +120,8 @@ mod tests {
         assert_eq!(longest_burst(SMALL), 17 << 20);
         assert_eq!(longest_burst(LARGE), 157 << 20);
         assert_eq!(longest_burst(8 << 20), 2 << 20);
-        // One ring, which no further one follows.
         assert_eq!(longest_burst(4 << 20), 1 << 20);
+        // One ring, which no further one follows.
         assert_eq!(longest_burst(256 << 10), 64 << 10);
     }
 }

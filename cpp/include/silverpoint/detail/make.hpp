@@ -56,23 +56,16 @@ SP_DETAIL_COLD bool enter_session(char* control) {
     return true;
 }
 
+// Bytes of rings of a new session.
 SP_DETAIL_COLD std::uint64_t ceiling(const Path& root, std::uint64_t asked) {
-    constexpr std::uint64_t kSmallest = 64u << 10, kLargest = std::uint64_t{64} << 30;
-    const auto least = [](std::uint64_t a, std::uint64_t b) { return a < b ? a : b; };
-    std::uint64_t most = asked;
-    if (most == 0) {
-        std::uint64_t memory = ~std::uint64_t{0}, room = memory;
-        if (const std::uint64_t bytes = memory_of_machine(); bytes > 0) memory = bytes;
-        char text[64] = {};
-        if (group_memory_text(text, sizeof text - 1) > 0 && text[0] >= '0' && text[0] <= '9')
-            memory = least(memory, parse_size(text));
-        if (std::uint64_t free = 0; room_at(root.c_str(), free)) room = free;
-        most = least(least(kSmallMemory, memory / 16), room / 4);
-        const std::uint64_t large = least(least(kLargeMemory, memory / 64), room / 16);
-        if (large > most && may_reserve_more_than(kSmallMemory)) most = large;
-    }
-    if (most < kSmallest) most = kSmallest;
-    return least(least(most, kLargest), file_size_limit());
+    if (asked != 0) return session_memory(asked, file_size_limit());
+    MemoryLimits limits{~std::uint64_t{0}, ~std::uint64_t{0}, may_reserve_more_than(kSmallMemory)};
+    if (const std::uint64_t bytes = memory_of_machine(); bytes > 0) limits.memory = bytes;
+    char text[64] = {};
+    if (group_memory_text(text, sizeof text - 1) > 0 && text[0] >= '0' && text[0] <= '9')
+        limits.memory = least(limits.memory, parse_size(text));
+    if (std::uint64_t free = 0; room_at(root.c_str(), free)) limits.room = free;
+    return session_memory(default_memory(limits), file_size_limit());
 }
 
 // `key=value`, control characters and backslashes escaped.
@@ -162,8 +155,7 @@ SP_DETAIL_COLD bool make_session(const Settings& settings) {
 
     Session& s = session;
     const std::uint64_t most = ceiling(root, settings.memory);
-    std::uint32_t slab = 1u << 20;
-    while (slab > (64u << 10) && most / slab < 8) slab >>= 1;
+    const std::uint32_t slab = slab_bytes_of(most);
     const std::uint32_t slabs = static_cast<std::uint32_t>(most / slab);  // at most 65,536
     struct Region {
         std::size_t at;

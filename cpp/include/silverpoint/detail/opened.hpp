@@ -4,12 +4,10 @@
 // that, and a core dump does not have it.
 #pragma once
 
+#include "memory.hpp"
 #include "session.hpp"
 
 SP_DETAIL_BEGIN
-
-// Bytes of rings that a session may take on any machine, unless memory is short; and with plenty of memory.
-inline constexpr std::uint64_t kSmallMemory = 32u << 20, kLargeMemory = 256u << 20;
 
 // Makes the rings accessible up to `end`, in steps of kSmallMemory. False: the system refuses.
 SP_DETAIL_COLD bool open_rings(std::size_t end) {

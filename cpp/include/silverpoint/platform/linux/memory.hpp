@@ -35,15 +35,18 @@ inline bool allow_access(char* map, std::size_t size) {
     return mprotect(map, size, PROT_READ | PROT_WRITE) == 0;
 }
 
-// Whether addresses for more than `small` bytes may be reserved. A limit of the address space counts them. So
-// does `mlockall` where memory may be locked up to a limit. A limit below `small` allows no program with a
-// session to lock all of its memory.
+// A limit of the address space counts reserved addresses. So does `mlockall` where memory may be locked up to
+// a limit. A limit below `small` allows no program with a session to lock all of its memory.
+constexpr bool allow_more_than(std::uint64_t small, rlim_t addresses, rlim_t locked) {
+    return addresses == RLIM_INFINITY && (locked == RLIM_INFINITY || locked <= small);
+}
+
+// Whether addresses for more than `small` bytes may be reserved.
 SP_DETAIL_COLD bool may_reserve_more_than(std::uint64_t small) {
     struct rlimit addresses {};
     struct rlimit locked {};
-    return getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur == RLIM_INFINITY &&
-           getrlimit(RLIMIT_MEMLOCK, &locked) == 0 &&
-           (locked.rlim_cur == RLIM_INFINITY || locked.rlim_cur <= small);
+    return getrlimit(RLIMIT_AS, &addresses) == 0 && getrlimit(RLIMIT_MEMLOCK, &locked) == 0 &&
+           allow_more_than(small, addresses.rlim_cur, locked.rlim_cur);
 }
 
 // Bytes of the machine's memory; 0 if unknown.

@@ -8,6 +8,7 @@ mod directives;
 mod files;
 mod hostile_values;
 pub mod json;
+mod memory;
 pub mod pieced_files;
 mod records;
 mod rings;
@@ -31,6 +32,7 @@ pub fn all() -> Vec<File> {
         ("sites.json".into(), json::file(sites::vectors())),
         ("directives.json".into(), json::file(directives::vectors())),
         ("settings.json".into(), json::file(settings::vectors())),
+        ("memory.json".into(), json::file(memory::vectors())),
         ("templates.json".into(), json::file(templates::vectors())),
     ];
     files.extend(rings::files());
