@@ -161,6 +161,10 @@ extern "C" {
 SP_DETAIL_OWN extern const unsigned char sp_c_unregistered;
 const unsigned char sp_c_unregistered = 0x80;
 
+#if defined(_WIN64)
+Lane** sp_c_lane_of_thread(void) { return &tls_lane; }
+#endif
+
 // States other than off and on. `text` is a printf text, or null.
 SP_DETAIL_OWN bool sp_c_is_on_otherwise(Site* site, unsigned char state, const char* function,
                                         const char* category, const char* text) {

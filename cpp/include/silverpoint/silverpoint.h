@@ -130,6 +130,11 @@ __attribute__((format(printf, 1, 2), unused)) static inline void sp_c_check(cons
                     (void)SP_C_RECORD(SP_C_KIND_PERCENT, (const char*)0, "", __VA_ARGS__))          \
         } while (0)
 
+/* <windows.h> has a macro of this name, for printers of Windows 3. A program that includes it after this
+ * header defines NOGDI before. */
+#    if defined(_WIN32)
+#        undef SP_ERROR
+#    endif
 #    define SP_TRACE(...) SP_C_PRINTF(0, SP_C_CATEGORY.name, __VA_ARGS__)
 #    define SP_DEBUG(...) SP_C_PRINTF(1, SP_C_CATEGORY.name, __VA_ARGS__)
 #    define SP_INFO(...) SP_C_PRINTF(2, SP_C_CATEGORY.name, __VA_ARGS__)

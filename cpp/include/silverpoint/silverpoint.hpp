@@ -136,6 +136,11 @@
     (SP_DETAIL_TEXT_GIVEN(__VA_ARGS__))
 #define SP_DETAIL_FIRST(first, ...) first
 
+// <windows.h> has a macro of this name, for printers of Windows 3. A program that includes it after this
+// header defines NOGDI before.
+#if defined(_WIN32)
+#    undef SP_ERROR
+#endif
 #define SP_TRACE SP_DETAIL_LINE(trace)
 #define SP_DEBUG SP_DETAIL_LINE(debug)
 #define SP_INFO SP_DETAIL_LINE(info)

@@ -58,6 +58,10 @@ extern const unsigned char sp_c_unregistered SP_C_OWN;
 #ifdef __linux__
 extern __thread struct sp_c_lane* sp_c_thread_lane __asm__("_ZN11silverpoint2v16detail8tls_laneE")
     __attribute__((tls_model("initial-exec"))) SP_C_OWN;
+#elif defined(_WIN64)
+/* Compilers for Windows disagree on how a thread's own variable is found: the library finds it. */
+struct sp_c_lane** sp_c_lane_of_thread(void);
+#    define sp_c_thread_lane (*sp_c_lane_of_thread())
 #else
 /* Every site is off: nobody comes here. */
 #    include "../platform/note.h"
@@ -103,7 +107,7 @@ SP_C_HOT uint64_t sp_c_counter(void) {
     uint64_t ticks;
     __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(ticks));
     return ticks;
-#elif defined(__linux__)
+#elif defined(__linux__) || defined(_WIN64)
 #    error "silverpoint: C tracepoints know x86-64 and AArch64"
 #else
     return 0;

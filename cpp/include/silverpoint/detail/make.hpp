@@ -131,13 +131,32 @@ SP_DETAIL_COLD bool make_locks(const Path& directory) {
     return true;
 }
 
+// As rename_directory, of a session whose owner lock is held. Where an open file hinders that, the lock is
+// let go for the moment: sweeps leave a young session alone there.
+SP_DETAIL_COLD Renamed rename_session(const Path& made, const Path& name) {
+    if constexpr (!kOpenFilesPinDirectories) {
+        return rename_directory(made.c_str(), name.c_str());
+    } else {
+        Renamed renamed = Renamed::kFailed;
+        if constexpr (kRenamesPinnedDirectories) renamed = rename_directory(made.c_str(), name.c_str());
+        if (renamed != Renamed::kFailed) return renamed;
+        release_owner();
+        renamed = rename_directory(made.c_str(), name.c_str());
+        Path path = renamed == Renamed::kDone ? name : made;
+        const File owner = open_file(path.add("/owner").c_str());
+        const bool is_held = owner && hold_owner(owner);
+        close_file(owner);
+        return is_held ? renamed : Renamed::kFailed;
+    }
+}
+
 // Gives a whole directory its final name; false when another copy was first.
 SP_DETAIL_COLD bool publish(const Path& made, const Path& root) {
     const std::uint64_t start = start_time();
     for (unsigned number = 0; number < 10'000; ++number) {
         Path name = root;
         process_name(name, start, number);
-        const Renamed renamed = rename_directory(made.c_str(), name.c_str());
+        const Renamed renamed = rename_session(made, name);
         if (renamed == Renamed::kDone) session.path = name;
         if (renamed != Renamed::kTaken) return renamed == Renamed::kDone;
     }

@@ -78,8 +78,9 @@ consteval void check_conversion(char conversion, std::string_view length, Percen
         case 'x':
         case 'X':
             if (type.what != kInteger || type.size > 8) printf_conversion_does_not_suit_the_argument();
-            if (!(type.size == 8 ? is_length(length, {"l", "ll", "j", "z", "t"})
-                                 : is_length(length, {"", "h", "hh"})))
+            if (length == "l" ? type.size != sizeof(long)
+                              : !(type.size == 8 ? is_length(length, {"ll", "j", "z", "t"})
+                                                 : is_length(length, {"", "h", "hh"})))
                 printf_length_modifier_does_not_suit_the_argument();
             return;
         case 'c':

@@ -153,7 +153,7 @@ SP_DETAIL_COLD bool warn_of_refused_root() {
     const std::size_t len = strlen(named);
     Text<400> line;
     line.add("SILVERPOINT_DIR names ").add(named, len < 300 ? len : 300);
-    line.add(", which is no directory of mode 0700 of this user: nothing is recorded");
+    line.add(", which is ").add(kNotOwnDirectory).add(": nothing is recorded");
     warn(line.c_str());
     return true;
 }

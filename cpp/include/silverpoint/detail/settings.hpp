@@ -138,9 +138,11 @@ SP_DETAIL_COLD Settings read_settings() {
     if (const char* filter = environment("SILVERPOINT_FILTER")) {
         settings.demanded = true;
         settings.filter = filter;
-    } else if (silverpoint_kept_for_logger != nullptr) {
-        settings.filter = silverpoint_kept_for_logger();
-        settings.kept = *settings.filter != 0;
+    } else if constexpr (kHasLogger) {
+        if (silverpoint_kept_for_logger != nullptr) {
+            settings.filter = silverpoint_kept_for_logger();
+            settings.kept = *settings.filter != 0;
+        }
     }
     const char* collector = environment("SILVERPOINT_COLLECTOR");
     settings.expected = collector != nullptr && std::strcmp(collector, "1") == 0;

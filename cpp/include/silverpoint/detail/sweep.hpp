@@ -111,7 +111,8 @@ SP_DETAIL_COLD void sweep(const Path& root) {
         const Path path = path_of(name);
         std::int64_t changed = 0;
         if (!directory_changed(path.c_str(), changed)) return goes_on;
-        if (name[0] == '.' && now - changed < kUnfinishedSeconds) return goes_on;
+        const bool may_be_unfinished = name[0] == '.' || kOpenFilesPinDirectories;
+        if (may_be_unfinished && now - changed < kUnfinishedSeconds) return goes_on;
         const DeadSession dead(path);
         if (!dead) return goes_on;
         std::uint64_t bytes = 0;

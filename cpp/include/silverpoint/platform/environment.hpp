@@ -3,6 +3,8 @@
 
 #if defined(__linux__)
 #    include "linux/environment.hpp"
+#elif defined(_WIN64)
+#    include "windows/environment.hpp"
 #else
 #    include "none.hpp"
 #endif

@@ -3,6 +3,8 @@
 
 #if defined(__linux__)
 #    include "linux/library.hpp"
+#elif defined(_WIN64)
+#    include "windows/library.hpp"
 #else
 #    include "none.hpp"
 #endif

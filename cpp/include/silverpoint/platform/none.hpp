@@ -1,4 +1,4 @@
-// Every concern on a system that has no platform of its own (macOS, WebAssembly, and Windows so far): no
+// Every concern on a system that has no platform of its own (macOS, WebAssembly, Windows of 32 bits): no
 // session can be made. So every tracepoint is off, and evaluates no argument.
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "note.h"
 
 #if defined(_WIN32)
-extern "C" int rand_s(unsigned*);  // of Microsoft's C library; its headers declare it on request
+#    include "windows/random.hpp"
 #else
 #    if __has_include(<unistd.h>)
 #        include <unistd.h>
@@ -25,6 +25,8 @@ extern "C" int rand_s(unsigned*);  // of Microsoft's C library; its headers decl
 SP_DETAIL_BEGIN
 
 inline constexpr bool kHasSessions = false;
+inline constexpr bool kHasLogger = false;
+inline constexpr const char* kNotOwnDirectory = "";
 
 // --- Clocks: nothing that asks for the time runs.
 
@@ -32,6 +34,10 @@ inline std::uint64_t monotonic_now() { return 0; }
 inline std::uint64_t monotonic_now_coarse() { return 0; }
 inline std::uint64_t wall_now() { return 0; }
 inline void sleep_ns(std::uint64_t) {}
+template <class Counter>
+std::uint64_t measured_rate(Counter&&) {
+    return 0;
+}
 
 // --- Environment: nothing is asked for.
 
@@ -90,6 +96,7 @@ inline bool room_at(const char*, std::uint64_t&) { return false; }
 inline bool make_directory(const char*) { return false; }
 inline void remove_directory(const char*) {}
 inline void remove_file(const char*) {}
+inline constexpr bool kOpenFilesPinDirectories = false, kRenamesPinnedDirectories = true;
 enum class Renamed { kDone, kTaken, kFailed };
 inline Renamed rename_directory(const char*, const char*) { return Renamed::kFailed; }
 template <class Visit>
@@ -115,24 +122,18 @@ inline std::uint32_t process_namespace() { return 0; }
 inline std::uint64_t start_time() { return 0; }
 inline void boot_text(char (&)[40]) {}
 // Ids of trace_context.hpp go to other programs, with a session and without.
+#if !defined(_WIN32)
 inline std::size_t system_random(void* to, std::size_t size, bool) {
-#if defined(_WIN32)
-    std::size_t filled = 0;
-    for (unsigned word = 0; filled < size && rand_s(&word) == 0;) {
-        const std::size_t more = size - filled < sizeof word ? size - filled : sizeof word;
-        __builtin_memcpy(static_cast<char*>(to) + filled, &word, more);
-        filled += more;
-    }
-    return filled;
-#elif __has_include(<unistd.h>)
+#    if __has_include(<unistd.h>)
     // At most 256 bytes at a time.
     const std::size_t most = size < 256 ? size : 256;
     return getentropy(to, most) == 0 ? most : 0;
-#else
+#    else
     static_cast<void>(to), static_cast<void>(size);
     return 0;
-#endif
+#    endif
 }
+#endif
 inline std::size_t path_of_executable(char*, std::size_t) { return 0; }
 inline std::size_t text_of_command_line(char*, std::size_t) { return 0; }
 inline std::size_t working_directory(char*, std::size_t) { return 0; }

@@ -4,6 +4,6 @@
 
 /* (Under -Werror it stays a note.) */
 #pragma message( \
-        "silverpoint: nothing is recorded on this system, only on Linux; every tracepoint compiles to off")
+        "silverpoint: nothing is recorded on this system, only on Linux and 64-bit Windows; every tracepoint compiles to off")
 
 #endif

@@ -3,6 +3,8 @@
 
 #if defined(__linux__)
 #    include "linux/process.hpp"
+#elif defined(_WIN64)
+#    include "windows/process.hpp"
 #else
 #    include "none.hpp"
 #endif

@@ -3,6 +3,8 @@
 
 #if defined(__linux__)
 #    include "linux/threads.hpp"
+#elif defined(_WIN64)
+#    include "windows/threads.hpp"
 #else
 #    include "none.hpp"
 #endif

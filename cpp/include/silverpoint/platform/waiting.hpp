@@ -3,6 +3,8 @@
 
 #if defined(__linux__)
 #    include "linux/waiting.hpp"
+#elif defined(_WIN64)
+#    include "windows/waiting.hpp"
 #else
 #    include "none.hpp"
 #endif

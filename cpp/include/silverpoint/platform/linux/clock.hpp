@@ -28,4 +28,10 @@ SP_DETAIL_COLD void sleep_ns(std::uint64_t ns) {
     nanosleep(&pause, nullptr);
 }
 
+// Ticks a second of a counter where the processor does not tell; 0: two anchors give it.
+template <class Counter>
+std::uint64_t measured_rate(Counter&&) {
+    return 0;
+}
+
 SP_DETAIL_END

@@ -140,6 +140,8 @@ inline bool make_directory(const char* path) { return mkdir(path, 0700) == 0; }
 inline void remove_directory(const char* path) { rmdir(path); }
 inline void remove_file(const char* path) { unlink(path); }
 
+// Whether a directory keeps its name as long as a file in it is open; and if so, whether that is tried.
+inline constexpr bool kOpenFilesPinDirectories = false, kRenamesPinnedDirectories = true;
 enum class Renamed { kDone, kTaken, kFailed };
 
 // Gives a directory a name that no other has.

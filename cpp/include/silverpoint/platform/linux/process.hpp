@@ -11,6 +11,9 @@
 SP_DETAIL_BEGIN
 
 inline constexpr bool kHasSessions = true;
+inline constexpr bool kHasLogger = true;
+// How a root that is refused differs from one that is not.
+inline constexpr const char* kNotOwnDirectory = "no directory of mode 0700 of this user";
 
 inline std::uint32_t process_id() { return static_cast<std::uint32_t>(getpid()); }
 inline std::uint32_t parent_process_id() { return static_cast<std::uint32_t>(getppid()); }
