@@ -22,7 +22,7 @@ match($0, /SKIPPED: [^ ]+: /) && !/^[a-z]+: SKIPPED/ {
     for (i = 1; i < NF; i++) if ($i == "tests" && $(i + 1) == "failed") bad = $(i - 1)
     passed += total - bad; failed += bad
 }
-/^(kill test|fuzz|msrv|instructions|python|bench|headers|adopt|dotnet|view): [0-9]+ passed, [0-9]+ failed/ {
+/^(kill test|fuzz|msrv|instructions|python|bench|headers|adopt|dotnet|view|windows): [0-9]+ passed, [0-9]+ failed/ {
     for (i = 2; i <= NF; i++) {
         if ($i ~ /^passed/) passed += $(i - 1)
         if ($i ~ /^failed/) failed += $(i - 1)
