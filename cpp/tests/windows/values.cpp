@@ -14,8 +14,8 @@
 #include <silverpoint/text.hpp>
 #include <silverpoint/thread.hpp>
 #include <silverpoint/trace_context.hpp>
-// After them: ours leave no macro and no declaration that contradicts it. One of its macros is SP_ERROR,
-// unless this is said.
+// After them: ours leave no macro and no declaration that contradicts it. With NOGDI it has no macro
+// SP_ERROR.
 #define NOGDI
 #include <windows.h>
 

@@ -102,7 +102,7 @@ inline bool write_at(File file, const char* from, std::size_t size, std::uint64_
            len == size;
 }
 
-// The attributes of a file: a directory, and a link of whatever kind.
+// The attributes of a file: a directory, and a link of any kind.
 inline constexpr unsigned long kDirectory = 0x10, kLink = 0x400;
 inline bool is_directory(unsigned long attributes) {
     return attributes != 0xFFFF'FFFF && (attributes & (kDirectory | kLink)) == kDirectory;

@@ -24,9 +24,9 @@ SP_DETAIL_COLD bool is_locked(File file) {
     return false;
 }
 
-// Takes a shared lock that lasts until the process ends, even if the file is closed: by another handle of the
-// same open file, which no child inherits. The result is for `release_shared_lock`; null if the lock cannot
-// be had. Who looks whether it is taken has it for a moment: tries again.
+// Takes a shared lock that lasts until the process ends, even if the file is closed. Another handle of the
+// same open file keeps it, which no child inherits. The result is for `release_shared_lock`; null if the lock
+// cannot be had. A process that asks whether it is taken has it for a moment: then this tries again.
 SP_DETAIL_COLD char* lock_shared(File file) {
     unsigned tries = 0;
     while (!lock_byte(file, 0, kLockAtOnce)) {

@@ -68,8 +68,8 @@ SP_DETAIL_COLD bool is_read_only(const void* address) {
 
 SP_DETAIL_END
 
-// Functions of the type AtLoad: the C library calls the first before constructors of the program or the DLL,
-// and the second, registered by it, after their destructors.
+// Functions of the type AtLoad. The C library calls the first before constructors of the program or the DLL.
+// The second is registered then, so it runs after their destructors.
 #if defined(_MSC_VER)
 #    pragma section(".CRT$XCT", read)
 #    define SP_DETAIL_LOAD_SECTION __declspec(allocate(".CRT$XCT"))

@@ -1,5 +1,5 @@
 // Waiting for a word in shared memory to change, on Windows. Its own function for that (WaitOnAddress) knows
-// no other process: waiting threads look once a millisecond or so, and nobody needs to wake them.
+// no other process. So a thread that waits looks once a millisecond or so, and waking it is not necessary.
 #pragma once
 
 #include <atomic>
