@@ -109,7 +109,7 @@ fn targets(target: &str) -> Result<Vec<Place>, Failed> {
         let Ok(session) = place.open() else { return false };
         let text = process::lines(&session.process_text().unwrap_or_default());
         let exe = process::value(&text, "exe").unwrap_or_default();
-        let name = exe.rsplit('/').next().unwrap_or_default();
+        let name = process::name_of_program(exe);
         session.is_alive().unwrap_or(false) && pattern.matches(place.name.pid, name)
     };
     let found: Vec<Place> = sessions::all(None)?.into_iter().filter(is_meant).collect();

@@ -135,7 +135,7 @@ fn waiting(session: &ObservedSession, slabs_next: u32, mut losses: [u64; CAUSES]
 }
 
 fn name(exe: Option<&str>) -> String {
-    exe.and_then(|exe| exe.rsplit('/').next()).unwrap_or("?").to_owned()
+    exe.map_or("?", process::name_of_program).to_owned()
 }
 
 fn root_name(root: &Root) -> String {

@@ -100,7 +100,7 @@ fn of_process(args: &Args, filter: &Filter, pid: u32) -> Outcome {
         let session = place.open()?;
         let text = process::lines(&session.process_text().map_err(|error| place.failed(error))?);
         let exe = process::value(&text, "exe").unwrap_or("?");
-        let name = exe.rsplit('/').next().unwrap_or(exe).to_owned();
+        let name = process::name_of_program(exe).to_owned();
         let counters = session.counters().map_err(|error| place.failed(error))?;
         let count = session.site_count(counters.sites_next);
         let states = session.states(count).map_err(|error| place.failed(error))?;

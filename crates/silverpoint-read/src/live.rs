@@ -156,7 +156,7 @@ impl Live {
             || self.targets.takes(session.name().pid, || {
                 let text = process::lines(&session.process_text().unwrap_or_default());
                 let exe = process::value(&text, "exe").unwrap_or_default();
-                exe.rsplit('/').next().unwrap_or_default().to_owned()
+                process::name_of_program(exe).to_owned()
             })
     }
 

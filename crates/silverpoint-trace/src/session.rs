@@ -260,10 +260,8 @@ impl Session {
         self.process = process::lines(&info.process);
         let exe =
             process::value(&self.process, "exe").or(process::value(&self.process, "cmdline")).unwrap_or("?");
-        // On Windows a path begins with a drive, and backslashes separate its parts.
-        let is_of_windows = exe.as_bytes().get(1) == Some(&b':');
-        let separators: &[char] = if is_of_windows { &['/', '\\'] } else { &['/'] };
-        self.name = exe.rsplit(separators).next().filter(|name| !name.is_empty()).unwrap_or("?").to_owned();
+        let name = process::name_of_program(exe);
+        self.name = if name.is_empty() { "?" } else { name }.to_owned();
         self.pid = info.pid;
         self.info = Some(info);
     }

@@ -28,6 +28,12 @@ pub fn value<'a>(lines: &'a [(String, String)], key: &str) -> Option<&'a str> {
     lines.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
 }
 
+/// The name of the program at the path `exe`. On Windows a path begins with a drive, and backslashes separate its parts too.
+pub fn name_of_program(exe: &str) -> &str {
+    let is_of_windows = exe.as_bytes().get(1) == Some(&b':');
+    exe.rsplit(|c| c == '/' || (is_of_windows && c == '\\')).next().unwrap_or_default()
+}
+
 fn unescape(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     let mut rest = value;
@@ -53,6 +59,20 @@ fn unescape(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_is_named_by_the_end_of_its_path() {
+        for (exe, name) in [
+            ("/usr/bin/app", "app"),
+            ("app", "app"),
+            ("", ""),
+            ("/tmp/a\\b", "a\\b"),
+            ("Z:\\bin\\app.exe", "app.exe"),
+            ("C:/bin\\x/app.exe", "app.exe"),
+        ] {
+            assert_eq!(name_of_program(exe), name, "{exe}");
+        }
+    }
 
     #[test]
     fn values_with_controls_come_back() {
