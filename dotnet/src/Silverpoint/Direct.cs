@@ -97,9 +97,11 @@ namespace Silverpoint
             return length <= LongText ? 4 + 2 * length : Elsewhere;
         }
 
-        internal static byte* PutText(byte* at, string text)
+        internal static byte* PutText(byte* at, string text) => PutText(at, text, text.Length);
+
+        // The first `length` characters.
+        internal static byte* PutText(byte* at, string text, int length)
         {
-            int length = text.Length;
             *(int*)at = length;
             at += 4;
             fixed (char* from = text) Copy(at, (byte*)from, 2 * length);

@@ -198,7 +198,7 @@ static partial class Programs
         var three = Tracepoint.Log("test", Level.Info, "{} {} {}").With<int, double, string>();
         var times = Tracepoint.Log("test", Level.Info, "{} {} {}").With<DateTime, decimal, Colour>();
         DateTime now = DateTime.UtcNow;
-        string text = "order 12345 filled";
+        string text = "order 12345 filled", ended = "order 12345 filled\r\n";
         // The listener's lines are free of garbage, too.
         var listener = new SilverpointTraceListener();
         PrintGarbage(i =>
@@ -206,6 +206,7 @@ static partial class Programs
             three.Record(i, 1.5, text);
             times.Record(now, 12.50m, Colour.Green);
             listener.WriteLine(text);
+            listener.Write(ended);
             listener.TraceEvent(null, "app", System.Diagnostics.TraceEventType.Warning, 0, text);
             listener.TraceEvent(null, "app", System.Diagnostics.TraceEventType.Warning, 7, text);
         });

@@ -9,6 +9,8 @@ namespace Silverpoint
 
         internal string Text;
         internal int Indent;
+        // Characters at the end of the text that are left out: the end of its line.
+        internal int LeftOut;
 
         // Blanks of so many steps. The program may choose any numbers: their product is bounded.
         internal static int Blanks(int level, int size) => (int)Math.Max(0, Math.Min((long)level * size, MostIndent));
@@ -18,14 +20,15 @@ namespace Silverpoint
         public int Size()
         {
             int size = Direct.TextSize(Text);
-            return size < 0 || Indent > MostIndent ? Direct.Elsewhere : size + 2 * Indent;
+            return size < 0 || Indent > MostIndent ? Direct.Elsewhere : size + 2 * (Indent - LeftOut);
         }
 
         public byte* Put(byte* at)
         {
-            if (Indent == 0) return Direct.PutText(at, Text);
-            byte* end = Direct.PutText(at + 2 * Indent, Text);
-            *(int*)at = Indent + Text.Length;
+            int length = Text.Length - LeftOut;
+            if (Indent == 0) return Direct.PutText(at, Text, length);
+            byte* end = Direct.PutText(at + 2 * Indent, Text, length);
+            *(int*)at = Indent + length;
             char* blank = (char*)(at + 4);
             for (int i = 0; i < Indent; ++i) blank[i] = ' ';
             return end;
@@ -34,7 +37,8 @@ namespace Silverpoint
         public void Pack(Writer writer)
         {
             writer.Next();
-            writer.PutText(Indent == 0 ? Text : new string(' ', Indent) + Text);
+            string text = Indent == 0 ? Text : new string(' ', Indent) + Text;
+            fixed (char* from = text) writer.PutText(from, text.Length - LeftOut);
         }
     }
 

@@ -27,6 +27,8 @@ namespace Silverpoint
         private readonly BoundedTable<Level, TraceSite> others = new BoundedTable<Level, TraceSite>(6);
         // Replaced at Close: the values of threads lead to this listener, and would keep it alive as long as the threads.
         private volatile ThreadLocal<PartialLine> lines;
+        // Some thread has begun a line. A thread that has done so sees it; the others have none that they could end.
+        private bool hasLines;
 
         /// <summary>A listener with the usual settings.</summary>
         public SilverpointTraceListener() : this("") { }
@@ -56,31 +58,26 @@ namespace Silverpoint
                 RecordLine(message, Indentation);
                 return;
             }
-            PartialLine line = lines.Value;
             int end = message.Length;
             if (message[end - 1] == '\n')
             {
                 --end;
                 if (end > 0 && message[end - 1] == '\r') --end;
-                WriteLine(message.Substring(0, end));
+                EndLine(message, message.Length - end);
                 return;
             }
-            string whole = line.Add(message, Indentation);
+            string whole = lines.Value.Add(message, Indentation);
             if (whole != null) RecordText(whole);
         }
 
         /// <summary>Records the line that the thread has begun, with this text at its end.</summary>
-        public override void WriteLine(string message)
-        {
-            if (settings.JoinsLines && lines.IsValueCreated && lines.Value.IsBegun) RecordText(lines.Value.Take(message ?? ""));
-            else RecordLine(message ?? "", Indentation);
-        }
+        public override void WriteLine(string message) => EndLine(message ?? "", 0);
 
         /// <summary>Records a line of this category.</summary>
         public override void WriteLine(string message, string category)
         {
             if (!Passes("", TraceEventType.Verbose, 0, message, null, null, null)) return;
-            if (string.IsNullOrEmpty(category) || (settings.JoinsLines && lines.IsValueCreated && lines.Value.IsBegun))
+            if (string.IsNullOrEmpty(category) || HasBegun)
             {
                 WriteLine(category == null ? message : category + ": " + message);
                 return;
@@ -206,16 +203,27 @@ namespace Silverpoint
         private PartialLine BeginLines()
         {
             OpenListeners.Add(this);
+            hasLines = true;
             return new PartialLine(this);
+        }
+
+        // Whether the thread has begun a line.
+        private bool HasBegun => hasLines && lines.IsValueCreated && lines.Value.IsBegun;
+
+        // Records the line that the thread has begun, or a whole one, without so many characters at the end of the text.
+        private void EndLine(string text, int leftOut)
+        {
+            if (HasBegun) RecordText(lines.Value.Take(text.Substring(0, text.Length - leftOut)));
+            else RecordLine(text, Indentation, leftOut);
         }
 
         private int Indentation => TextArgument.Blanks(IndentLevel, IndentSize);
 
         private bool HasExtras => (TraceOutputOptions & (TraceOptions.Callstack | TraceOptions.LogicalOperationStack)) != 0;
 
-        private void RecordLine(string text, int indent)
+        private void RecordLine(string text, int indent, int leftOut = 0)
         {
-            var argument = new TextArgument { Text = text, Indent = indent };
+            var argument = new TextArgument { Text = text, Indent = indent, LeftOut = leftOut };
             Ring.Write(written.Text, ref argument);
         }
 
