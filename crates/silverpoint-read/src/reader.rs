@@ -139,8 +139,20 @@ impl Reader {
     /// # Errors
     /// What cannot be read any more. What has numbers keeps them.
     pub fn grow(&mut self, most: Duration) -> Result<Growth, ReadError> {
+        self.grow_with(most, |_, _, _| {})
+    }
+
+    /// The same, and gives the event behind each record as it gets its number.
+    ///
+    /// # Errors
+    /// As of [`Reader::grow`].
+    pub fn grow_with(
+        &mut self,
+        most: Duration,
+        take: impl FnMut(&Trace, u64, &Event<'_>),
+    ) -> Result<Growth, ReadError> {
         self.look()?;
-        let grown = self.rows.grow(most).map_err(ReadError::failed)?;
+        let grown = self.rows.grow_with(most, take).map_err(ReadError::failed)?;
         if let Some(live) = &mut self.live {
             // Everything copied so far has been opened: only its names go.
             live.forget_read();

@@ -179,8 +179,22 @@ impl<'t> BlockCursor<'t> {
 
     /// Goes on at a position of the ring.
     pub(crate) fn from(stream: &'t Stream, position: u64) -> Self {
-        let (blocks, gaps, left_out) = (&stream.blocks, &stream.gaps, stream.left_out);
-        Self { blocks, gaps, next: 0, covered: position, left_out, after_statements: false }
+        // What lies before the position says nothing. Reading goes on very often: it must not look at all of that again.
+        let (next, gap) = match stream.is_in_line {
+            true => (
+                stream.blocks.partition_point(|block| block.header.ring_end <= position),
+                stream.gaps.partition_point(|gap| gap.end <= position),
+            ),
+            false => (0, 0),
+        };
+        Self {
+            blocks: &stream.blocks,
+            gaps: &stream.gaps[gap..],
+            next,
+            covered: position,
+            left_out: stream.left_out,
+            after_statements: false,
+        }
     }
 
     /// Everything before this position has been given out.
@@ -238,4 +252,35 @@ impl<'t> BlockCursor<'t> {
 pub(crate) fn missing_bytes(trace: &Trace, session: &Session, stream: &Stream, next: &NextBlock<'_>) -> Note {
     let file = trace.source(next.block.file).map_or_else(Default::default, |source| source.path.clone());
     Note { file, matter: Matter::MissingBytes { whose: session.stream_label(stream), bytes: next.missing } }
+}
+
+#[cfg(test)]
+mod tests {
+    use silverpoint_wire::block::{BlockHeader, BlockKind};
+
+    use super::*;
+
+    fn block((ring_begin, ring_end): (u64, u64)) -> BlockRef {
+        let header = BlockHeader { ring_begin, ring_end, ..BlockHeader::new(BlockKind::RECORDS, &[]) };
+        BlockRef { file: 0, at: ring_begin, header }
+    }
+
+    #[test]
+    fn bisection_goes_on_where_a_search_from_the_first_block_does() {
+        let mut session = Session::of_no_file(1, "p");
+        let stream = &mut session.streams[0];
+        stream.blocks = [(10, 20), (20, 30), (40, 50), (60, 70)].map(block).to_vec();
+        stream.gaps = vec![GapInfo { begin: 30, end: 35, forgotten: None }];
+        for position in 0..80 {
+            let mut given = [true, false].map(|is_in_line| {
+                stream.is_in_line = is_in_line;
+                let mut cursor = BlockCursor::from(stream, position);
+                let next = std::iter::from_fn(|| cursor.next());
+                next.map(|next| (next.block.at, next.skip, next.missing, next.is_broken)).collect::<Vec<_>>()
+            });
+            assert_eq!(std::mem::take(&mut given[0]), given[1], "{position}");
+        }
+        stream.is_in_line = true;
+        assert_eq!(BlockCursor::from(stream, 45).next, 2, "the blocks before are not looked at");
+    }
 }

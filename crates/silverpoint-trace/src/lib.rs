@@ -29,6 +29,7 @@
 //! - Text and JSON of an event are made in `silverpoint-render`, which keeps what it needs for a site in [`Site::made`].
 #![forbid(unsafe_code)]
 
+mod between;
 mod blocks;
 pub mod cbor;
 mod context;

@@ -77,6 +77,8 @@ pub struct Stream {
     pub gaps: Vec<GapInfo>,
     /// In ring order.
     pub(super) blocks: Vec<BlockRef>,
+    /// No block and no gap overlaps another one of its kind, and none is empty: places are found by bisection.
+    pub(super) is_in_line: bool,
     /// What a file that holds blocks of it leaves out deliberately.
     pub(super) left_out: LeftOut,
     /// The last file that describes it or has a block of it.
@@ -221,6 +223,7 @@ impl Session {
             loss: LossInfo::default(),
             gaps: Vec::new(),
             blocks: Vec::new(),
+            is_in_line: false,
             left_out: LeftOut::default(),
             last_in: 0,
         });
@@ -303,6 +306,7 @@ impl Session {
                         loss: LossInfo::default(),
                         gaps: Vec::new(),
                         blocks: Vec::new(),
+                        is_in_line: false,
                         left_out: LeftOut::default(),
                         last_in: file,
                     };
@@ -376,6 +380,9 @@ impl Session {
             }
             stream.gaps.sort_unstable();
             stream.gaps.dedup();
+            stream.is_in_line = is_in_line(
+                stream.blocks.iter().map(|block| (block.header.ring_begin, block.header.ring_end)),
+            ) && is_in_line(stream.gaps.iter().map(|gap| (gap.begin, gap.end)));
             let tid = stream.info.map_or(0, |info| info.tid);
             let unknown = (tid == 0).then_some(number);
             let (threads, named_by) = (&mut self.threads, &mut self.named_by);
@@ -412,6 +419,16 @@ impl Session {
             }
         }
     }
+}
+
+/// Whether each of some ranges is behind the one before, and none is empty.
+fn is_in_line(mut ranges: impl Iterator<Item = (u64, u64)>) -> bool {
+    let mut before = 0;
+    ranges.all(|(begin, end)| {
+        let fits = begin >= before && end > begin;
+        before = end;
+        fits
+    })
 }
 
 /// Total losses in words, by cause, those that are not zero.

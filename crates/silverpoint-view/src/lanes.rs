@@ -6,6 +6,8 @@ pub const LOSS: u8 = 1;
 pub const STALL: u8 = 2;
 /// It has no end that is known.
 pub const OPEN: u8 = 4;
+/// Its records are known from the headers of their blocks only.
+pub const UNREAD: u8 = 8;
 
 /// A rectangle, or several that begin near one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +22,7 @@ pub struct Entry {
     pub count: u32,
     /// The highest level.
     pub level: u8,
-    /// [`LOSS`], [`STALL`], [`OPEN`], of all of them.
+    /// [`LOSS`], [`STALL`], [`OPEN`], [`UNREAD`], of all of them.
     pub marks: u8,
 }
 

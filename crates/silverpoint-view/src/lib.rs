@@ -18,6 +18,7 @@
 //!                       ├ page              files that are part of the program
 //!                       ├ answers ── worker a thread: reads on, and answers from the records of a filter
 //!                       │             ├ view ── timeline (lanes), counts (moments)    in bounded memory
+//!                       │             │   └ outline    from headers of blocks, until they are read
 //!                       │             └ scan ── flame, counts, texts    of a range, read once more
 //!                       ├ sql               a thread for queries
 //!                       └ switches          sites of living processes: all that is ever written
@@ -38,6 +39,7 @@ mod http;
 mod io;
 mod lanes;
 mod moments;
+mod outline;
 mod page;
 mod params;
 mod scan;

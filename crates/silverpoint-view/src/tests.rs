@@ -1,4 +1,4 @@
-//! Zooming in shows what was merged in memory.
+//! Zooming in shows what was merged in memory, and what has not been read.
 
 use std::path::PathBuf;
 
@@ -60,14 +60,88 @@ fn sample() -> Written {
     Written(path)
 }
 
-fn open(file: &Written) -> Views {
+fn begun(file: &Written) -> Views {
     let options = OpenOptions { only: true, ..OpenOptions::default() };
-    let mut views = Views::open(Source::Files { paths: vec![file.0.clone()], options }).unwrap();
+    Views::open(Source::Files { paths: vec![file.0.clone()], options }).unwrap()
+}
+
+fn open(file: &Written) -> Views {
+    let mut views = begun(file);
     let view = views.get("").unwrap();
     while view.has_more() {
         view.work(std::time::Duration::from_millis(100));
     }
     views
+}
+
+/// Asks as the page does.
+fn ask(views: &mut Views, path: &str, query: &str) -> Value {
+    let handler = answers::of(path).unwrap();
+    serde_json::from_slice(&handler(views, Params::parse(query).unwrap()).unwrap()).unwrap()
+}
+
+/// Of a column, from an answer of lanes with one track.
+fn column(lanes: &Value, name: &str) -> Vec<i64> {
+    let column = lanes["tracks"][0]["instants"][name].as_array().unwrap();
+    column.iter().map(|value| value.as_i64().unwrap()).collect()
+}
+
+#[test]
+fn the_first_answer_shows_all_of_a_file_of_which_little_has_been_read() {
+    const RECORDS: u64 = 40_000;
+    let mut b = Builder::new();
+    b.session(1, "/bin/p", 7);
+    b.stream(1, 1, 9, "pump");
+    b.site(1, 19, &log(Level::Warn, "x", 2, "line", ""));
+    for number in 0..RECORDS {
+        b.record(1, 1, 19, 1000 + number * 1000, &[]);
+        if number % 500 == 499 {
+            b.flush(1, 1, false);
+        }
+    }
+    b.end();
+    let path = std::env::temp_dir().join(format!("silverpoint-view-unread-{}.silver", std::process::id()));
+    std::fs::write(&path, &b.bytes).unwrap();
+    let file = Written(path);
+    let mut views = begun(&file);
+    let first = ask(&mut views, "/api/trace", "");
+    let number = |value: &Value| value.as_str().unwrap().parse::<i64>().unwrap();
+    let (begin, end) = (number(&first["begin"]), number(&first["end"]));
+    let read = number(&first["progress"]["records"]);
+    assert!(read < 10_000 && end - begin > 39_000_000, "{first}");
+    assert_eq!((&first["tracks"], &first["progress"]["state"]), (&1.into(), &"reading".into()));
+
+    let range = |from: i64, to: i64| format!("from={from}&to={to}&width=400&tracks=0");
+    let whole = ask(&mut views, "/api/lanes", &range(begin, end + 1));
+    let sum: i64 = column(&whole, "count").iter().sum();
+    assert_eq!(sum, RECORDS as i64, "all of them are so few that they are read for the answer");
+    let histogram = ask(&mut views, "/api/histogram", &format!("from={begin}&to={}&parts=80", end + 1));
+    let sum =
+        |list: &Value| list.as_array().unwrap().iter().map(|count| count.as_i64().unwrap()).sum::<i64>();
+    let (known, unread) = (sum(&histogram["levels"][3]), sum(&histogram["unread"]));
+    assert!(known <= read && (known + unread - RECORDS as i64).abs() < 100, "{known} {unread}");
+
+    // Without the records themselves: what the headers state, behind what has been read.
+    let view = views.get("").unwrap();
+    let (outline, frontier) = view.unread().unwrap();
+    let mut stated = Vec::new();
+    outline.fold((0, 9), frontier, (begin, end + 1, 100_000), |entry| stated.push(entry));
+    let count: i64 = stated.iter().map(|entry| i64::from(entry.count)).sum();
+    assert!((count + read - RECORDS as i64).abs() < 100, "{count} {read}");
+    assert!(stated.iter().all(|entry| entry.begin >= frontier && entry.marks == crate::lanes::UNREAD));
+    // Near the end, far from what has been read.
+    let near = ask(&mut views, "/api/lanes", &range(end - 10_000, end + 1));
+    assert_eq!(column(&near, "count"), [1; 11]);
+    assert_eq!(column(&near, "marks"), [0; 11]);
+
+    let view = views.get("").unwrap();
+    while view.has_more() {
+        view.work(std::time::Duration::from_millis(100));
+    }
+    assert!(view.unread().is_none());
+    let last = ask(&mut views, "/api/trace", "");
+    assert_eq!((number(&last["begin"]), number(&last["end"])), (begin, end));
+    assert_eq!(ask(&mut views, "/api/lanes", &range(end - 10_000, end + 1))["tracks"], near["tracks"]);
 }
 
 #[test]
@@ -78,17 +152,15 @@ fn a_merged_timeline_shows_the_same_when_it_is_zoomed_into() {
     timeline.merge(13);
     assert_eq!(timeline.resolution(), 8192);
     let (begin, end) = whole.get("").unwrap().counts.range.unwrap();
-    let ask = |views: &mut Views, from: i64, to: i64| -> Value {
-        let query = format!("from={from}&to={to}&width=5000&tracks=0,1");
-        let lanes = answers::of("/api/lanes").unwrap();
-        serde_json::from_slice(&lanes(views, Params::parse(&query).unwrap()).unwrap()).unwrap()
+    let lanes = |views: &mut Views, from: i64, to: i64| {
+        ask(views, "/api/lanes", &format!("from={from}&to={to}&width=5000&tracks=0,1"))
     };
     let length = end - begin;
     for (at, size) in
         (0..97).map(|step| (step * length / 97, 300 + step * 37)).chain([(0, length + 1), (-50, 700)])
     {
         let (from, to) = (begin + at, begin + at + size);
-        let (expected, found) = (ask(&mut whole, from, to), ask(&mut merged, from, to));
+        let (expected, found) = (lanes(&mut whole, from, to), lanes(&mut merged, from, to));
         let has_detail = found["pixel_ns"].as_str().unwrap().parse::<u64>().unwrap() < 8192;
         assert_eq!((has_detail, &found["merged_ns"]), (true, &Value::from("0")));
         assert_eq!(found["tracks"], expected["tracks"], "{at} {size}");

@@ -71,6 +71,29 @@ pub struct Track {
     begun_before: usize,
 }
 
+impl Track {
+    /// Without names, and without records.
+    fn empty(kind: TrackKind, session: usize, pid: u32, tid: u32) -> Self {
+        Self {
+            kind,
+            session,
+            pid,
+            process: String::new(),
+            tid,
+            name: String::new(),
+            records: 0,
+            lost: 0,
+            rows: Vec::new(),
+            instants: Lane::default(),
+            points: Points::default(),
+            values: None,
+            busy: Vec::new(),
+            open: 0,
+            begun_before: 0,
+        }
+    }
+}
+
 /// A span that has not ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Open {
@@ -192,27 +215,34 @@ impl Timeline {
     }
 
     fn new_track(&mut self, kind: TrackKind, event: &Event<'_>, tid: u32, name: &str) -> Option<u32> {
+        self.push_track(Track {
+            process: shortened(&event.session.name).to_owned(),
+            name: shortened(name).to_owned(),
+            ..Track::empty(kind, event.session_number, event.session.pid, tid)
+        })
+    }
+
+    fn push_track(&mut self, track: Track) -> Option<u32> {
         if self.tracks.len() >= TRACKS_MAX {
             return None;
         }
-        self.tracks.push(Track {
-            kind,
-            session: event.session_number,
-            pid: event.session.pid,
-            process: shortened(&event.session.name).to_owned(),
-            tid,
-            name: shortened(name).to_owned(),
-            records: 0,
-            lost: 0,
-            rows: Vec::new(),
-            instants: Lane::default(),
-            points: Points::default(),
-            values: None,
-            busy: Vec::new(),
-            open: 0,
-            begun_before: 0,
-        });
+        self.tracks.push(track);
         Some(self.tracks.len() as u32 - 1)
+    }
+
+    /// Adds the tracks of threads whose records have not been read.
+    pub fn expect(&mut self, trace: &Trace, threads: impl Iterator<Item = (usize, u32)>) {
+        for (number, tid) in threads {
+            let Some(session) = trace.sessions.get(number) else { continue };
+            let name = session.threads.iter().find(|thread| thread.tid == tid).map(|thread| &thread.name);
+            let track = self.push_track(Track {
+                process: shortened(&session.name).to_owned(),
+                name: name.map_or_else(String::new, |name| shortened(name).to_owned()),
+                ..Track::empty(TrackKind::Thread, number, session.pid, tid)
+            });
+            let Some(track) = track else { return };
+            self.threads.insert((number, tid), track);
+        }
     }
 
     fn thread(&mut self, event: &Event<'_>) -> Option<u32> {
@@ -376,21 +406,8 @@ impl Timeline {
             covering.take_while(|entry| entry.duration >= self.resolution()).count()
         };
         let tracks = self.tracks.iter().zip(0..).map(|(track, number)| Track {
-            kind: track.kind,
-            session: track.session,
-            pid: track.pid,
-            process: String::new(),
-            tid: track.tid,
-            name: String::new(),
-            records: 0,
-            lost: 0,
-            rows: Vec::new(),
-            instants: Lane::default(),
-            points: Points::default(),
-            values: None,
-            busy: Vec::new(),
-            open: 0,
             begun_before: if track.kind == TrackKind::Thread { begun(number) } else { 0 },
+            ..Track::empty(track.kind, track.session, track.pid, track.tid)
         });
         Self {
             tracks: tracks.collect(),
@@ -401,6 +418,13 @@ impl Timeline {
             shortest: self.resolution(),
             ..Self::default()
         }
+    }
+
+    /// The same of a range of which nothing is known: spans that began before it are outermost.
+    pub fn detail_of_unread(&self) -> Self {
+        let mut detail = self.detail(i64::MIN);
+        detail.shortest = 0;
+        detail
     }
 
     /// The span of a row that began before a time and lasts beyond it; of the open ones, one of these.

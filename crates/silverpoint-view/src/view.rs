@@ -1,6 +1,6 @@
 //! The records of one filter: numbered, counted and put on a timeline, a slice of time after the other.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use silverpoint_read::{Reader, State};
@@ -8,13 +8,12 @@ use silverpoint_trace::{Event, Session, Trace};
 use silverpoint_wire::layout::CAUSES;
 
 use crate::counts::Counts;
+use crate::outline::Outline;
 use crate::params::Wrong;
-use crate::timeline::Timeline;
+use crate::timeline::{Timeline, Track};
 
 /// Messages that are kept.
 const MESSAGES_MAX: usize = 200;
-/// Records between two looks at the clock.
-const STEP: u64 = 64;
 
 /// See the module.
 pub struct View {
@@ -26,6 +25,8 @@ pub struct View {
     pub timeline: Timeline,
     /// Their numbers.
     pub counts: Counts,
+    /// What headers state of records that have not been read; of all records, not of a filter's.
+    outline: Option<Outline>,
     /// What is missing or damaged.
     pub messages: Vec<String>,
     /// Messages that there was no room for.
@@ -49,6 +50,7 @@ impl View {
             reader,
             timeline: Timeline::default(),
             counts: Counts::default(),
+            outline: None,
             messages: Vec::new(),
             messages_more: 0,
             problem: None,
@@ -57,6 +59,12 @@ impl View {
         };
         let notes: Vec<String> = view.reader.trace().notes().iter().map(ToString::to_string).collect();
         notes.into_iter().for_each(|note| view.tell(note));
+        if filter.is_empty() {
+            let trace = view.reader.trace();
+            let outline = Outline::of(trace);
+            view.timeline.expect(trace, outline.threads());
+            view.outline = Some(outline);
+        }
         Ok(view)
     }
 
@@ -67,7 +75,7 @@ impl View {
     pub fn refilter(&mut self, filter: &str) -> Result<(), Wrong> {
         self.reader.filter(filter).map_err(Wrong::filter)?;
         self.filter = filter.to_owned();
-        (self.timeline, self.counts) = (Timeline::default(), Counts::default());
+        (self.timeline, self.counts, self.outline) = (Timeline::default(), Counts::default(), None);
         (self.problem, self.state) = (None, State::More);
         Ok(())
     }
@@ -85,39 +93,44 @@ impl View {
         if self.problem.is_some() {
             return;
         }
-        if self.counts.records == self.reader.count() {
-            match self.reader.grow(most / 2) {
-                Ok(growth) => self.state = growth.state,
-                Err(error) => self.problem = Some(error.to_string()),
-            }
-            self.reader.take_messages().into_iter().for_each(|message| self.tell(message));
-        }
-        let Self { reader, timeline, counts, problem, .. } = self;
-        let (from, count) = (counts.records, reader.count());
-        if from >= count {
-            return;
-        }
-        let mut is_enough = false;
-        // To begin costs a time that grows with the streams: it must not take the place of the reading itself.
-        let mut begin = None;
-        reader.visit(from, |trace, number, event| {
+        let Self { reader, timeline, counts, .. } = self;
+        let grown = reader.grow_with(most, |trace, number, event| {
             timeline.add(trace, event);
             counts.add(number, event);
-            let begin = begin.get_or_insert_with(Instant::now);
-            is_enough = number % STEP == 0 && begin.elapsed() >= most;
-            !is_enough
         });
-        if !is_enough && counts.records < count {
-            *problem = Some(format!(
-                "record {} is not there any more: the file has changed; open it again",
-                counts.records
-            ));
+        match grown {
+            Ok(growth) => self.state = growth.state,
+            Err(error) => self.problem = Some(error.to_string()),
         }
+        self.reader.take_messages().into_iter().for_each(|message| self.tell(message));
+        if !self.has_more() {
+            self.outline = None;
+        }
+    }
+
+    /// What headers state of records behind a time, up to which everything has been read; `None`: there are none.
+    pub fn unread(&self) -> Option<(&Outline, i64)> {
+        let read = self.counts.range.map_or(i64::MIN, |(_, end)| end);
+        self.outline.as_ref().map(|outline| (outline, read))
+    }
+
+    /// The tracks that have records, read or not, with their numbers.
+    pub fn tracks(&self) -> impl Iterator<Item = (u32, &Track)> {
+        // What headers promise may be nothing that is shown.
+        let is_shown = |track: &Track| track.records > 0 || self.outline.is_some();
+        (0..).zip(self.timeline.tracks()).filter(move |(_, track)| is_shown(track))
+    }
+
+    /// Time of the first and of the last record, read or not.
+    pub fn range(&self) -> Option<(i64, i64)> {
+        let stated = self.outline.as_ref().and_then(Outline::range);
+        let ranges = self.counts.range.into_iter().chain(stated);
+        ranges.reduce(|(begin, end), (first, last)| (begin.min(first), end.max(last)))
     }
 
     /// Whether there is more to be read at once.
     pub fn has_more(&self) -> bool {
-        self.problem.is_none() && (self.state == State::More || self.counts.records < self.reader.count())
+        self.problem.is_none() && self.state == State::More
     }
 
     /// Whether nothing will come.

@@ -163,9 +163,13 @@ impl<'t> Events<'t> {
     /// Returns the buffer of an open block.
     fn close(&mut self, index: u32) {
         let cursor = &mut self.cursors[index as usize];
-        if let State::Record { raw, .. } = std::mem::replace(&mut cursor.state, State::End) {
+        if let State::Record { block, raw, end, .. } = std::mem::replace(&mut cursor.state, State::End) {
             self.open_bytes -= raw.len();
-            self.rooms.give(raw);
+            // What lies behind the limit is read next, as a rule.
+            match end < raw.len() {
+                true => self.rooms.leave_open(block.block, raw),
+                false => self.rooms.give(raw),
+            }
         }
     }
 

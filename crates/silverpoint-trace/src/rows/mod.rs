@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use super::growing::Growing;
 use super::patience::Patience;
 use super::progress::Progress;
+use super::rooms::Rooms;
 use super::selection::{Everything, Select};
 use super::told::Told;
 use super::{Event, Events, Note, OpenError, Trace};
@@ -144,6 +145,18 @@ impl Rows {
     /// # Errors
     /// Files that cannot be read any more.
     pub fn grow(&mut self, most: Duration) -> Result<Grown, OpenError> {
+        self.grow_with(most, |_, _, _| {})
+    }
+
+    /// The same, and gives each event with its number: a reader of all events needs no second way through them.
+    ///
+    /// # Errors
+    /// As of [`Rows::grow`].
+    pub fn grow_with(
+        &mut self,
+        most: Duration,
+        mut take: impl FnMut(&Trace, u64, &Event<'_>),
+    ) -> Result<Grown, OpenError> {
         let begin = Instant::now();
         if self.is_followed && self.growing.refresh()? {
             self.see_news();
@@ -151,7 +164,7 @@ impl Rows {
         let mut notes = Vec::new();
         let mut has_more = !self.is_drained;
         while has_more {
-            has_more = match self.slice(&mut notes) {
+            has_more = match self.slice(&mut notes, &mut take) {
                 Slice::Full => true,
                 Slice::Waits => false,
                 Slice::End => {
@@ -174,7 +187,7 @@ impl Rows {
     }
 
     /// Numbers events up to the next mark.
-    fn slice(&mut self, notes: &mut Vec<Note>) -> Slice {
+    fn slice(&mut self, notes: &mut Vec<Note>, take: &mut impl FnMut(&Trace, u64, &Event<'_>)) -> Slice {
         let bound_ns = if self.is_followed { self.patience.bound_ns(&self.growing.trace) } else { i64::MAX };
         let mut progress = std::mem::take(&mut self.progress);
         let mut begin = self.has_news.then(|| self.marks.make(self.count, &progress));
@@ -200,6 +213,7 @@ impl Rows {
             }
             self.has_news = false;
             self.last_ns = self.last_ns.max(Some(ns));
+            take(trace, self.count, &event);
             self.count += 1;
             if self.count - self.marks.last() >= self.marks.spacing {
                 break Slice::Full;
@@ -223,6 +237,7 @@ impl Rows {
     pub fn read(&mut self, from: u64, mut take: impl FnMut(&Trace, u64, &Event<'_>) -> bool) -> u64 {
         let trace = &self.growing.trace;
         let mut number = from;
+        let mut rooms = Rooms::default();
         while number < self.count {
             let (before, after) = self.marks.around(number);
             let Some(before) = before else { break };
@@ -234,7 +249,7 @@ impl Rows {
             let is_same = |resumed: &Resumed| resumed.next == number && resumed.end == end;
             let (mut at, progress) = match self.resumed.take().filter(is_same) {
                 Some(resumed) => (resumed.next, resumed.progress),
-                None => (before.first, before.progress()),
+                None => (before.first, Progress { rooms, ..before.progress() }),
             };
             let selection = self.wanted.selection(trace);
             let mut events = Events::within(trace, selection, progress, i64::MAX, Some(&limits));
@@ -249,12 +264,15 @@ impl Rows {
                     at += 1;
                 }
             }
+            let progress = events.stop().0;
             if is_enough {
-                self.resumed = Some(Resumed { next: number, end, progress: events.stop().0 });
-            }
-            if is_enough || at < end {
+                self.resumed = Some(Resumed { next: number, end, progress });
                 break;
             }
+            if at < end {
+                break;
+            }
+            rooms = progress.rooms;
         }
         number - from
     }

@@ -132,6 +132,8 @@ export interface Histogram {
   to: string;
   part_ns: string;
   levels: number[][];
+  /** Records that are known from the headers of their blocks only. */
+  unread: number[] | null;
   progress: Progress;
 }
 

@@ -141,6 +141,6 @@ export class Offline {
       const list = levels[this.data.records[at]!.row.level];
       if (list && index >= 0 && index < parts) list[index]!++;
     });
-    return { from: String(from), to: String(to), part_ns: String(part), levels, progress: this.progress };
+    return { from: String(from), to: String(to), part_ns: String(part), levels, unread: null, progress: this.progress };
   }
 }

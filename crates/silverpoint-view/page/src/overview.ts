@@ -129,17 +129,18 @@ export class Overview {
   }
 
   private drawBars(context: CanvasRenderingContext2D, height: number): void {
-    const { levels, from, part_ns } = this.histogram!;
+    const { levels, unread, from, part_ns } = this.histogram!;
     const theme = colours();
     const parts = Math.max(0, ...levels.map((list) => list.length));
     let most = 1;
-    for (let part = 0; part < parts; part++) most = Math.max(most, sum(levels, part));
+    const total = (part: number) => sum(levels, part) + (unread?.[part] ?? 0);
+    for (let part = 0; part < parts; part++) most = Math.max(most, total(part));
     const start = this.trace.clock.relative(BigInt(from));
     const long = Number(part_ns);
     // Rare records stay visible: the root of the number is drawn.
     const tall = (records: number) => (records ? Math.max(1.5, (height - 6) * Math.sqrt(records / most)) : 0);
     for (let part = 0; part < parts; part++) {
-      const all = sum(levels, part);
+      const all = total(part);
       if (!all) continue;
       const left = this.x(start + part * long);
       const wide = Math.max(1, this.x(start + (part + 1) * long) - left - 0.5);
@@ -154,6 +155,12 @@ export class Overview {
         context.fillStyle = theme.levels[level]!;
         context.fillRect(left, Math.max(2, top), wide, share);
       }
+      // Nobody knows their levels yet.
+      const share = (whole * (unread?.[part] ?? 0)) / all;
+      context.globalAlpha = 0.5;
+      context.fillStyle = theme.dim;
+      context.fillRect(left, Math.max(2, top - share), wide, share);
+      context.globalAlpha = 1;
     }
   }
 
@@ -209,7 +216,8 @@ export class Overview {
     if (!histogram) return "";
     const part = Math.floor((at - this.trace.clock.relative(BigInt(histogram.from))) / Number(histogram.part_ns));
     const found = LEVELS.map((level, number) => [level, histogram.levels[number]?.[part] ?? 0] as const).filter(([, records]) => records);
-    return `${this.trace.clock.full(at)} · ${count(sum(histogram.levels, part))} records${found.length ? ` (${found.map(([level, records]) => `${count(records)} ${level}`).join(", ")})` : ""} in ${duration(Number(histogram.part_ns))}`;
+    const waiting = histogram.unread?.[part] ?? 0;
+    return `${this.trace.clock.full(at)} · ${waiting ? `about ${count(waiting)} not read yet, ` : ""}${count(sum(histogram.levels, part))} records${found.length ? ` (${found.map(([level, records]) => `${count(records)} ${level}`).join(", ")})` : ""} in ${duration(Number(histogram.part_ns))}`;
   }
 }
 

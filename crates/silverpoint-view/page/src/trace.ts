@@ -14,7 +14,7 @@ export class Trace {
   summary: Summary | undefined;
   tracks: TrackAnswer[] = [];
   sites = new Map<number, Site>();
-  /** From the first record to the end of the last, of all records that any filter has shown. */
+  /** From the first record to the end of the last, of all records. */
   whole: Range = [0, 1];
   /** Whether there is a record. */
   isKnown = false;
@@ -80,7 +80,8 @@ export class Trace {
     }
     if (summary.begin !== null && summary.end !== null) {
       const range: Range = [this.clock.relative(BigInt(summary.begin)), this.clock.relative(BigInt(summary.end))];
-      this.whole = !this.isKnown ? range : [Math.min(this.whole[0], range[0]), Math.max(this.whole[1], range[1])];
+      // Without a filter the server knows all of it; what headers promised too much is taken back.
+      this.whole = !this.isKnown || filter === "" ? range : [Math.min(this.whole[0], range[0]), Math.max(this.whole[1], range[1])];
       this.isKnown = true;
       if (this.whole[1] <= this.whole[0]) this.whole = [this.whole[0], this.whole[0] + 1000];
     }

@@ -6,11 +6,13 @@ use serde_json::{Value, json};
 
 use super::shared::body;
 use crate::lanes::{Entry, OPEN};
+use crate::outline::Outline;
 use crate::params::{Params, Wrong};
 use crate::timeline::{NO_SITE, Open, Timeline, TrackKind};
+use crate::view::View;
 use crate::worker::Views;
 
-/// Records that are read for one answer, where the timeline in memory is too coarse.
+/// Records that are read for one answer, where the timeline in memory is too coarse or has not got there.
 const EXACT_MAX: u64 = 60_000;
 /// Records of which every rectangle is given on request.
 const ALL_MAX: u64 = 20_000;
@@ -50,20 +52,30 @@ pub(super) fn lanes(views: &mut Views, mut params: Params) -> Result<Vec<u8>, Wr
     }
     let pixel = if is_exact { 1 } else { length.div_ceil(width) };
     let end = view.counts.range.map_or(to, |(_, end)| end);
-    let range = Range { from, to, pixel, end };
+    let mut range = Range { from, to, pixel, end };
     let merged = view.timeline.resolution();
-    let exact = if merged > pixel { exact(view, range, merged) } else { None };
+    let unread =
+        if view.unread().is_some_and(|(_, read)| to > read) { read_ahead(view, range) } else { None };
+    let exact = match unread {
+        Some(unread) => {
+            range.end = to;
+            Some(unread)
+        }
+        None if merged > pixel => exact(view, range, merged),
+        None => None,
+    };
     let mut out = format!(
         r#"{{"from":"{from}","to":"{to}","pixel_ns":"{pixel}","merged_ns":"{}","tracks":["#,
         if exact.is_some() { 0 } else { merged }
     );
     let timeline = &view.timeline;
+    let unread = view.unread().filter(|_| exact.is_none());
     let known = wanted.iter().filter(|id| timeline.tracks().get(**id as usize).is_some());
     for (at, id) in known.enumerate() {
         if at > 0 {
             out.push(',');
         }
-        push_track(&mut out, *id, timeline, exact.as_ref(), range);
+        push_track(&mut out, *id, (timeline, unread), exact.as_ref(), range);
     }
     let _ = write!(out, r#"],"progress":{}}}"#, view.progress());
     Ok(out.into_bytes())
@@ -72,7 +84,7 @@ pub(super) fn lanes(views: &mut Views, mut params: Params) -> Result<Vec<u8>, Wr
 /// The records of a range and of its surroundings, read again: `None` where they are too many.
 ///
 /// The timeline in memory has every span that lasts longer than `merged`. So the others that reach into the range begin and end in what is read.
-fn exact(view: &mut crate::view::View, range: Range, merged: u64) -> Option<Timeline> {
+fn exact(view: &mut View, range: Range, merged: u64) -> Option<Timeline> {
     let from = range.from.saturating_sub_unsigned(merged);
     let to = range.to.saturating_add_unsigned(merged);
     if view.counts.samples.estimate(from, to) > EXACT_MAX {
@@ -82,7 +94,22 @@ fn exact(view: &mut crate::view::View, range: Range, merged: u64) -> Option<Time
     view.within((from, to), EXACT_MAX, |trace, event| detail.add(trace, event)).then_some(detail)
 }
 
-fn push_track(out: &mut String, id: u32, timeline: &Timeline, exact: Option<&Timeline>, range: Range) {
+/// The records of a range that has not been read wholly, found by the headers of their blocks: `None` where they are too many.
+fn read_ahead(view: &View, range: Range) -> Option<Timeline> {
+    let is_known = view.counts.range.is_some_and(|(begin, end)| (begin..=end).contains(&range.from));
+    let mut detail =
+        if is_known { view.timeline.detail(range.from) } else { view.timeline.detail_of_unread() };
+    let trace = view.reader.trace();
+    trace.between((range.from, range.to), EXACT_MAX, |event| detail.add(trace, event)).then_some(detail)
+}
+
+fn push_track(
+    out: &mut String,
+    id: u32,
+    (timeline, unread): (&Timeline, Option<(&Outline, i64)>),
+    exact: Option<&Timeline>,
+    range: Range,
+) {
     let track = &timeline.tracks()[id as usize];
     let _ = write!(out, r#"{{"id":{id},"rows":["#);
     let open = timeline.open(id);
@@ -110,6 +137,10 @@ fn push_track(out: &mut String, id: u32, timeline: &Timeline, exact: Option<&Tim
         let instants = exact.map_or(&track.instants, |exact| &exact.tracks()[id as usize].instants);
         let mut entries = Vec::new();
         instants.fold(range.from, range.to, range.pixel, |entry| entries.push(entry));
+        if let Some((outline, read)) = unread {
+            let thread = (track.session, track.tid);
+            outline.fold(thread, read, (range.from, range.to, range.pixel), |entry| entries.push(entry));
+        }
         push_entries(out, &entries, range);
     } else {
         out.push_str("null");
@@ -233,8 +264,17 @@ pub(super) fn histogram(views: &mut Views, mut params: Params) -> Result<Vec<u8>
             merged = 0;
         }
     }
+    let unread = view.unread().map(|(outline, read)| {
+        let mut counts = vec![0u64; count];
+        outline.count(
+            read,
+            (from, from.saturating_add_unsigned(part.saturating_mul(count as u64))),
+            &mut counts,
+        );
+        counts
+    });
     body(&json!({
         "from": from.to_string(), "to": to.to_string(), "part_ns": part.to_string(),
-        "merged_ns": merged.to_string(), "levels": levels, "progress": view.progress(),
+        "merged_ns": merged.to_string(), "levels": levels, "unread": unread, "progress": view.progress(),
     }))
 }

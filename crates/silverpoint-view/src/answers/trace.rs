@@ -30,8 +30,8 @@ pub(super) fn trace(views: &mut Views, mut params: Params) -> Result<Vec<u8>, Wr
         .iter()
         .take(LISTED)
         .map(|file| json!({"path": file.path.to_string_lossy(), "bytes": file.bytes.to_string()}));
-    let (begin, end) = view.counts.range.unzip();
-    let tracks = view.timeline.tracks().len();
+    let (begin, end) = view.range().unzip();
+    let tracks = view.tracks().count();
     body(&json!({
         "title": cut(&title, LISTED).0,
         "live": is_live,
@@ -41,7 +41,7 @@ pub(super) fn trace(views: &mut Views, mut params: Params) -> Result<Vec<u8>, Wr
         "files_more": trace.files.len().saturating_sub(LISTED),
         "begin": begin.map(|ns| ns.to_string()),
         "end": end.map(|ns| ns.to_string()),
-        "revision": tracks + trace.sites.len(),
+        "revision": tracks + trace.sites.len() + usize::from(view.unread().is_none()),
         "tracks": tracks,
         "sites": trace.sites.len(),
         "tracks_left_out": view.timeline.left_out(),
@@ -60,7 +60,7 @@ pub(super) fn tracks(views: &mut Views, mut params: Params) -> Result<Vec<u8>, W
     let count = params.number("count", 1..=5000, 2000)?;
     params.end()?;
     let view = views.get(&filter)?;
-    let mut list: Vec<(u32, &Track)> = (0..).zip(view.timeline.tracks()).collect();
+    let mut list: Vec<(u32, &Track)> = view.tracks().collect();
     let key = |track: &Track| (track.session, track.kind, track.tid);
     list.sort_by(|(_, one), (_, other)| key(one).cmp(&key(other)).then_with(|| one.name.cmp(&other.name)));
     let tracks = list.iter().skip(from).take(count).map(|(id, track)| {

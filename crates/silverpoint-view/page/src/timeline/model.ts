@@ -24,6 +24,8 @@ export interface Track {
 export const LOSS = 1;
 export const STALL = 2;
 export const OPEN = 4;
+/** The headers of the records' blocks are all that is known of them yet. */
+export const UNREAD = 8;
 export const NO_SITE = -1;
 
 /** Rectangles of one track, row by row, each in order of time. */

@@ -3,7 +3,7 @@
 import type { Colours } from "../theme.ts";
 import { FONT, cut, type Scene } from "./scene.ts";
 import { ROW, SCALE, type Placed } from "./layout.ts";
-import { LOSS, NO_SITE, OPEN, STALL, type Spans } from "./model.ts";
+import { LOSS, NO_SITE, OPEN, STALL, UNREAD, type Spans } from "./model.ts";
 import { mixer, type Pixels } from "./pixels.ts";
 
 /** Heights of records, by level. */
@@ -13,6 +13,7 @@ const LONGEST_LABEL = 300;
 const LEAST_LABEL_PIXELS = 28;
 const PALE = 0.18;
 const RECORDS = 0.85;
+const UNREAD_SHARE = 0.35;
 
 /** Draws the rectangles of one track; gives those that something is to be written or drawn on. */
 export function fillTrack(pixels: Pixels, scene: Scene, theme: Colours, placed: Placed, spans: Spans, ratio: number): number[] {
@@ -22,7 +23,7 @@ export function fillTrack(pixels: Pixels, scene: Scene, theme: Colours, placed: 
   const base = SCALE + placed.rowsTop - scene.scroll;
   const [first, last] = [Math.round(scale.left * ratio), Math.round((scale.left + scale.width) * ratio)];
   const isThread = placed.track.kind === "thread";
-  const [plain, soft, pale] = [mixer(theme.back), mixer(theme.back, RECORDS), mixer(theme.back, PALE)];
+  const [plain, soft, pale, unread] = [mixer(theme.back), mixer(theme.back, RECORDS), mixer(theme.back, PALE), mixer(theme.back, UNREAD_SHARE)];
   const noted: number[] = [];
   for (let at = 0; at < spans.length; at++) {
     const begin = spans.begin[at]!;
@@ -39,6 +40,10 @@ export function fillTrack(pixels: Pixels, scene: Scene, theme: Colours, placed: 
     const isRecord = isThread && row === 0;
     const colour = colourOf(theme, spans.site[at]!, level, marks, isRecord);
     const word = (isPale ? pale : isRecord ? soft : plain)(colour);
+    if (marks & UNREAD) {
+      pixels.fill(Math.max(first, left), Math.round((top + 3) * ratio), Math.min(last, Math.max(left + 1, right)), Math.round((top + HIGH - 3) * ratio), unread(theme.dim));
+      continue;
+    }
     if (isRecord && duration === 0) {
       // A record is a stroke; the higher, the worse.
       const tall = marks & LOSS ? HIGH : STROKES[level]!;

@@ -10,7 +10,7 @@ import { draw } from "./draw.ts";
 import { holdKeys, listen, type Surface } from "./gestures.ts";
 import { hit, placeAt, type Hit } from "./hit.ts";
 import { lay, NAMES, SCALE, type Layout } from "./layout.ts";
-import { LOSS, OPEN, STALL, withProcesses, type Spans, type Track } from "./model.ts";
+import { LOSS, OPEN, STALL, UNREAD, withProcesses, type Spans, type Track } from "./model.ts";
 import { Scale } from "./scale.ts";
 import { Tiles } from "./tiles.ts";
 
@@ -211,6 +211,11 @@ export class Timeline implements Surface {
     }
     const found = this.hitAt(x, y);
     if (!found && y < SCALE) this.store.set({ range: undefined });
+    // There is no record to be shown yet, but the server reads what is in sight.
+    if (found && found.marks & UNREAD) {
+      this.show([found.begin, found.begin + found.duration]);
+      return;
+    }
     this.events.pick(found);
   }
 
@@ -263,6 +268,7 @@ export class Timeline implements Surface {
   }
 
   private describe(found: Hit): string[] {
+    if (found.marks & UNREAD) return [`about ${count(found.count)} records, not read yet`, "zoom in to see them"];
     const site = this.trace.sites.get(found.site);
     const lines = [site ? nameOf(site).slice(0, 200) : found.marks & LOSS ? "records were lost here" : found.marks & STALL ? "waited for room in the ring" : "record"];
     if (found.duration > 0) lines.push(duration(found.duration) + (found.marks & OPEN ? ", still open" : ""));
