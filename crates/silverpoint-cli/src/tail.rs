@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 
 use silverpoint_query::filter::Filter;
 use silverpoint_trace::{Trace, with_parts};
@@ -83,6 +83,7 @@ fn follow(args: &Args, live: Live, files: &[PathBuf], filter: &Filter, of_files:
     let mut following = Following::begin(live, files, of_files, args.quiet)?;
     // Only after the files are open: opening a pipe waits for its writer, and a signal must be able to end
     // that.
+    fail_at_size_limit()?;
     let stop = stop_at_signals()?;
     if following.trace().is_foreign() {
         if !args.quiet {
@@ -109,8 +110,17 @@ fn follow(args: &Args, live: Live, files: &[PathBuf], filter: &Filter, of_files:
 pub fn stop_at_signals() -> Result<Arc<AtomicBool>, Failed> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))
-            .map_err(|error| failure(format!("signals cannot be watched: {error}")))?;
+        watch(signal, &stop)?;
     }
     Ok(stop)
+}
+
+/// Makes the limit of files' sizes an ordinary error of writing: without a handler, SIGXFSZ would end the program.
+pub fn fail_at_size_limit() -> Result<(), Failed> {
+    watch(SIGXFSZ, &Arc::default())
+}
+
+fn watch(signal: i32, flag: &Arc<AtomicBool>) -> Result<(), Failed> {
+    let watched = signal_hook::flag::register(signal, Arc::clone(flag));
+    watched.map(|_| ()).map_err(|error| failure(format!("signals cannot be watched: {error}")))
 }

@@ -1,8 +1,9 @@
 //! `silverpoint view`: traces in the browser.
 
-use std::fs;
-use std::io::Write;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -13,7 +14,7 @@ use silverpoint_view::{Options, Source, Views, serve};
 
 use crate::exit::{Exit, Failed, Outcome, at, failure, inform, note, usage};
 use crate::live::Targets;
-use crate::tail::stop_at_signals;
+use crate::tail::{fail_at_size_limit, stop_at_signals};
 use crate::units;
 
 /// Show traces in the browser: a timeline, a table of records, statistics, SQL
@@ -60,6 +61,7 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 
 /// Runs the command.
 pub fn run(args: Args) -> Outcome {
+    fail_at_size_limit()?;
     let views = Views::open(args.source()?)?;
     let stop = stop_at_signals()?;
     let listen = args.listen.unwrap_or_else(|| SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0));
@@ -69,14 +71,16 @@ pub fn run(args: Args) -> Outcome {
         ));
     }
     let options = Options { listen, idle: args.idle };
+    let mut opening = None;
     let ready = |url: &str| {
         // If standard output is closed, the browser still opens.
-        let _ = writeln!(std::io::stdout().lock(), "{url}");
+        let _ = writeln!(io::stdout().lock(), "{url}");
         if !args.no_open {
-            open(url);
+            opening = Opening::browser(url);
         }
     };
     serve(views, options, &stop, ready).map_err(at(listen))?;
+    drop(opening);
     Ok(Exit::Success)
 }
 
@@ -127,19 +131,42 @@ fn traces_in(directory: &Path) -> Result<Vec<PathBuf>, Failed> {
     Ok(paths)
 }
 
-/// Opens the browser, if there is a screen for one.
-fn open(url: &str) {
-    let screens = ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"];
-    let has_screen = screens.iter().any(|name| std::env::var_os(name).is_some());
-    let spawn = || {
-        let mut browser = Command::new("xdg-open");
-        browser.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()
-    };
-    match has_screen.then(spawn).flatten() {
-        Some(mut child) => {
-            // Waited for only so that no zombie is left.
-            let _ = thread::Builder::new().name("browser".into()).spawn(move || child.wait());
+/// A file that leads the browser to the page, and goes with this value. Others see the arguments of a program, but cannot read this file.
+struct Opening(PathBuf);
+
+impl Opening {
+    /// Opens the browser, if there is a screen for one.
+    fn browser(url: &str) -> Option<Self> {
+        let screens = ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"];
+        let has_screen = screens.iter().any(|name| std::env::var_os(name).is_some());
+        let opened = has_screen.then(|| Self::spawn(url)).and_then(Result::ok);
+        if opened.is_none() {
+            inform("no browser could be opened: open the address above");
         }
-        None => inform("no browser could be opened: open the address above"),
+        opened
+    }
+
+    fn spawn(url: &str) -> io::Result<Self> {
+        let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_dir());
+        let name = format!("silverpoint-view-{}.html", std::process::id());
+        let path = runtime.unwrap_or_else(std::env::temp_dir).join(name);
+        let mut file = File::options().write(true).create_new(true).mode(0o600).open(&path)?;
+        let opening = Self(path);
+        writeln!(
+            file,
+            "<!doctype html><title>Silverpoint</title><meta http-equiv=\"refresh\" content=\"0; url={url}\">"
+        )?;
+        let mut browser = Command::new("xdg-open");
+        browser.arg(&opening.0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = browser.spawn()?;
+        // Waited for only so that no zombie is left.
+        let _ = thread::Builder::new().name("browser".into()).spawn(move || child.wait());
+        Ok(opening)
+    }
+}
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
     }
 }

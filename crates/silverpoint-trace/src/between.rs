@@ -4,8 +4,8 @@ use super::progress::{Positions, Progress};
 use super::{Event, Events, Stream, Trace};
 
 impl Trace {
-    /// Gives the events from a time on and before another one, in order of time, unless the headers of their blocks
-    /// state more than `most` records. Whether it did.
+    /// Gives the events from a time on and before another one, in order of time. Whether it did: not where the
+    /// headers of their blocks state more than `most` records.
     ///
     /// Names that threads got earlier and fields of scopes that were set earlier are unknown.
     pub fn between(&self, (from, to): (i64, i64), most: u64, mut take: impl FnMut(&Event<'_>)) -> bool {

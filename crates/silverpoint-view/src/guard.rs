@@ -79,16 +79,23 @@ impl Guard {
         format!("{}={}; HttpOnly; SameSite=Strict; Path=/", self.cookie_name, self.cookie)
     }
 
+    /// Checks the host, and gives it.
+    ///
+    /// # Errors
+    /// It is another one.
+    pub fn check_host<'h>(&self, headers: &'h HeaderMap) -> Result<&'h str, Refusal> {
+        let mut hosts = headers.get_all(HOST).iter();
+        let host = hosts.next().and_then(|host| host.to_str().ok()).ok_or(Refusal::Host)?;
+        let is_own = hosts.next().is_none() && self.is_host(host);
+        if is_own { Ok(host) } else { Err(Refusal::Host) }
+    }
+
     /// Checks host and origin.
     ///
     /// # Errors
     /// The first check that fails.
     pub fn check_place(&self, headers: &HeaderMap) -> Result<(), Refusal> {
-        let mut hosts = headers.get_all(HOST).iter();
-        let host = hosts.next().and_then(|host| host.to_str().ok()).ok_or(Refusal::Host)?;
-        if hosts.next().is_some() || !self.is_host(host) {
-            return Err(Refusal::Host);
-        }
+        let host = self.check_host(headers)?;
         for origin in headers.get_all(ORIGIN) {
             let is_own = origin.to_str().is_ok_and(|origin| origin.strip_prefix("http://") == Some(host));
             if !is_own {

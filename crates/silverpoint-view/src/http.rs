@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use hyper::header::{self, HeaderValue};
@@ -25,6 +25,10 @@ use crate::worker::{Handler, Worker};
 /// What scripts and styles of the page may do.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+
+/// How long an answer waits for tables to be opened, and between two looks.
+const TABLES_WAIT: Duration = Duration::from_secs(20);
+const TABLES_PAUSE: Duration = Duration::from_millis(10);
 
 /// What all connections share.
 pub struct Server {
@@ -74,12 +78,18 @@ pub async fn answer(server: Arc<Server>, request: Request<Incoming>) -> Result<R
 }
 
 async fn respond(server: &Server, request: Request<Incoming>) -> Response<Whole> {
-    if let Err(refusal) = server.guard.check_place(request.headers()) {
+    let (path, query) = (request.uri().path().to_owned(), request.uri().query().unwrap_or("").to_owned());
+    let is_exchange = path == "/" && request.method() == Method::GET && !query.is_empty();
+    // A file may lead here, or a mail: who has the token may come from anywhere.
+    let place = match is_exchange {
+        true => server.guard.check_host(request.headers()).map(|_| ()),
+        false => server.guard.check_place(request.headers()),
+    };
+    if let Err(refusal) = place {
         return text(StatusCode::FORBIDDEN, refusal.text());
     }
     let has_cookie = server.guard.check_cookie(request.headers());
-    let (path, query) = (request.uri().path().to_owned(), request.uri().query().unwrap_or("").to_owned());
-    if path == "/" && request.method() == Method::GET && !query.is_empty() {
+    if is_exchange {
         return exchange(server, &query, has_cookie.is_ok());
     }
     if let Err(refusal) = has_cookie {
@@ -125,8 +135,8 @@ fn exchange(server: &Server, query: &str, has_cookie: bool) -> Response<Whole> {
             "This address has been used: it opens one browser, once. Start `silverpoint view` again.",
         );
     }
-    let mut response = whole(StatusCode::SEE_OTHER, "text/plain", Bytes::new());
-    response.headers_mut().insert(header::LOCATION, HeaderValue::from_static("/"));
+    // A redirection would count as a request of the page that led here, and would have no cookie.
+    let mut response = whole(StatusCode::OK, "text/html; charset=utf-8", Bytes::from_static(page::TO_PAGE));
     if let Ok(cookie) = HeaderValue::from_str(&server.guard.set_cookie()) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
@@ -177,7 +187,7 @@ async fn others(
         }
         ("/api/sql/tables", &Method::GET) => {
             params.end()?;
-            server.sql.tables()?
+            tables(server).await?
         }
         ("/api/switches", &Method::GET) => {
             let file = params.text("file")?;
@@ -197,6 +207,19 @@ async fn others(
         }
     };
     Ok(value.to_string().into_bytes())
+}
+
+/// Names of tables. To open them takes a moment, for which the page need not ask again and again.
+async fn tables(server: &Server) -> Result<Value, Wrong> {
+    let begun = Instant::now();
+    loop {
+        match server.sql.tables() {
+            Err(wrong) if wrong.code == "busy" && begun.elapsed() < TABLES_WAIT => {
+                tokio::time::sleep(TABLES_PAUSE).await;
+            }
+            found => return found,
+        }
+    }
 }
 
 /// Looks into sessions on a thread of its own: a busy session is waited for.

@@ -25,6 +25,9 @@ const VALUE_MAX: usize = 4096;
 /// Memory of SQLite.
 const MEMORY: u64 = 64 << 20;
 
+/// The job of opening the tables: their names are wanted.
+const NAMES: u64 = 0;
+
 /// What a query has brought so far.
 #[derive(Default)]
 struct Found {
@@ -38,6 +41,8 @@ struct Found {
     /// Milliseconds; `None` while it runs.
     ended: Option<u64>,
     tables: Vec<(String, Vec<String>)>,
+    /// Their names have been asked for.
+    is_asked: bool,
 }
 
 #[derive(Default)]
@@ -80,7 +85,11 @@ impl Sql {
     /// # Errors
     /// There are no tables.
     pub fn begin(&self, query: String) -> Result<Value, Wrong> {
-        let none = || Wrong::usage("SQL needs a trace file: these processes have none");
+        let none = || {
+            Wrong::usage(
+                "SQL reads trace files, not running programs: record one (silverpoint attach -o FILE), and open it",
+            )
+        };
         let jobs = self.jobs.as_ref().ok_or_else(none)?;
         let job = self.shared.latest.fetch_add(1, Ordering::SeqCst) + 1;
         self.shared.wanted.store(job, Ordering::SeqCst);
@@ -123,8 +132,12 @@ impl Sql {
     /// # Errors
     /// They are not open yet.
     pub fn tables(&self) -> Result<Value, Wrong> {
-        let found = lock(&self.shared.found);
-        if self.jobs.is_some() && found.tables.is_empty() {
+        let mut found = lock(&self.shared.found);
+        if let Some(jobs) = self.jobs.as_ref().filter(|_| found.tables.is_empty()) {
+            if !std::mem::replace(&mut found.is_asked, true) {
+                jobs.send((NAMES, String::new()))
+                    .map_err(|_| Wrong::failed("the thread for queries has ended"))?;
+            }
             let text = "the tables are not known yet: ask again".to_owned();
             return Err(Wrong { status: 429, code: "busy", text });
         }
@@ -175,15 +188,22 @@ impl Files {
     }
 }
 
-/// Opens the tables as soon as the server runs, so that their names can be completed; then runs one query after the other.
+/// Opens the tables when they are asked for, since their index takes as much memory as that of the records.
+/// Then runs one query after the other.
 fn run(files: &Files, shared: &Shared, jobs: &Receiver<(u64, String)>) {
+    // Only when something is wanted, be it the tables' names alone.
+    let Ok(first) = jobs.recv() else { return };
     let mut database = open(files, shared);
-    while let Ok((job, query)) = jobs.recv() {
+    let mut next = Some(first);
+    while let Some((job, query)) = next.take().or_else(|| jobs.recv().ok()) {
+        if job == NAMES {
+            continue;
+        }
         let begun = Instant::now();
         {
             let mut found = lock(&shared.found);
             let tables = std::mem::take(&mut found.tables);
-            *found = Found { job, begun: Some(begun), tables, ..Found::default() };
+            *found = Found { job, begun: Some(begun), tables, is_asked: true, ..Found::default() };
         }
         if files.grow || database.is_err() {
             database = open(files, shared);

@@ -170,7 +170,7 @@ export class Details {
         ["level", el("span", { class: `l${row.level}` }, LEVELS[row.level] ?? "")],
         ["process", `${row.process} ${row.pid}`],
         ["thread", `${row.thread} ${row.tid}`],
-        ["category", row.category && link(row.category, "Only this category, or all again", () => this.toggle("-c", row.category))],
+        ["category", row.category && link(row.category, "Only this category, or all again", () => this.toggle("-c", row.category.replaceAll("=", "?")))],
         ["function", row.function],
         ["place", place && link(place, "Only this place, or all again", () => this.toggle("--file", place))],
         ["template", record.template && record.template !== row.message ? el("span", { class: "mono" }, record.template) : ""],

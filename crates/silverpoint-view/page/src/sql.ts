@@ -78,7 +78,7 @@ export class Sql {
   private opened(): void {
     if (!this.trace.summary) return;
     this.run.disabled = !this.isPossible || !this.cancel.disabled;
-    if (!this.isPossible) this.state.textContent = "SQL needs a trace file; this source has none.";
+    if (!this.isPossible) this.state.textContent = "SQL reads trace files, not running programs: record one (silverpoint attach -o FILE), and open it.";
     else if (!this.hasTables) void this.showTables();
   }
 

@@ -6,6 +6,7 @@ import * as figures from "./figures.mjs";
 import * as hostile from "./hostile.mjs";
 import * as live from "./live.mjs";
 import * as records from "./records.mjs";
+import * as sources from "./sources.mjs";
 import * as timeline from "./timeline.mjs";
 import { units } from "./units.mjs";
 
@@ -30,7 +31,7 @@ const check = async (name, test) => {
 
 try {
   for (const [name, test] of select(units)) await check(name, test);
-  const inBrowser = select({ ...timeline.tests, ...records.tests, ...figures.tests, ...hostile.tests, ...live.tests });
+  const inBrowser = select({ ...timeline.tests, ...records.tests, ...figures.tests, ...hostile.tests, ...live.tests, ...sources.tests });
   if (inBrowser.length) {
     run(silverpoint, "run", "-q", "-o", file, "--filter", "trace", "--", example("shop"), "60");
     const shop = await serve(file);

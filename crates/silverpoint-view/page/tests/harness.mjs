@@ -1,7 +1,7 @@
 // What the tests share: traces, real servers, a browser, and waiting for conditions.
 
 import { spawn, execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -24,11 +24,21 @@ export function run(program, ...words) {
   return execFileSync(program, words, { env: environment, encoding: "utf8", maxBuffer: 1 << 28, stdio: ["pipe", "pipe", "pipe"], input: "\n" });
 }
 
-/** Starts a program that goes on until the end of the tests. */
+/** Starts a program that goes on until the end of the tests. The last argument may be `{ environment }`, what is different there. */
 export function begin(program, ...words) {
-  const child = spawn(program, words, { env: environment, stdio: ["pipe", "pipe", "inherit"] });
+  const more = typeof words.at(-1) === "object" ? words.pop().environment : {};
+  const child = spawn(program, words, { env: { ...environment, ...more }, stdio: ["pipe", "pipe", "inherit"] });
   children.push(child);
   return child;
+}
+
+/** What stands for the desktop's way to open a browser: it writes its argument into the file `path`. */
+export function fakeBrowser() {
+  const programs = join(folder, "programs");
+  mkdirSync(programs, { recursive: true });
+  const path = join(programs, "asked");
+  writeFileSync(join(programs, "xdg-open"), `#!/bin/sh\nprintf '%s\\n' "$*" >'${path}'\n`, { mode: 0o755 });
+  return { path, environment: { PATH: `${programs}:${process.env.PATH}`, DISPLAY: ":0", XDG_RUNTIME_DIR: folder } };
 }
 
 export async function newContext() {
@@ -37,8 +47,12 @@ export async function newContext() {
 }
 
 /** A server of its own, and a context of the browser that has its cookie. */
-export async function serve(...words) {
-  const child = begin(silverpoint, "view", "--no-open", ...words);
+export function serve(...words) {
+  return served(begin(silverpoint, "view", "--no-open", ...words));
+}
+
+/** The same of a server that has been started. */
+export async function served(child) {
   const address = await new Promise((found, failed) => {
     createInterface({ input: child.stdout }).once("line", found);
     child.once("exit", (code) => failed(new Error(`silverpoint view ended with ${code}`)));
@@ -47,6 +61,8 @@ export async function serve(...words) {
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: new URL(address).origin });
   const first = await context.newPage();
   await first.goto(address);
+  // A browser whose only page is closed on its way to another one ends.
+  await first.waitForSelector("body[data-state]");
   await first.close();
   return { context, origin: new URL(address).origin, child };
 }
@@ -123,6 +139,6 @@ export const view = (page) => new URLSearchParams(new URL(page.url()).hash.split
 export async function finish() {
   await browser?.close();
   for (const child of children) child.kill("SIGTERM");
-  await Promise.all(children.map((child) => child.exitCode ?? new Promise((ended) => child.once("exit", ended))));
+  await Promise.all(children.map((child) => child.exitCode ?? child.signalCode ?? new Promise((ended) => child.once("exit", ended))));
   rmSync(folder, { recursive: true, force: true });
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 use silverpoint_wire::level::Level;
 
-use super::shared::{body, cut, quoted};
+use super::shared::{body, category_pattern, cut, quoted};
 use crate::params::{Params, Wrong};
 use crate::timeline::TrackKind;
 use crate::view::View;
@@ -82,7 +82,9 @@ fn candidates(view: &View, option: &str, is_options: bool) -> Vec<(String, u64)>
             Level::ALL.into_iter().for_each(|level| add(level.name(), view.counts.levels[level as usize]));
         }
         "-c" | "--category" => {
-            sites.for_each(|(site, counted)| add(&site.description.category, counted.records));
+            sites.for_each(|(site, counted)| {
+                add(&category_pattern(&site.description.category), counted.records)
+            });
         }
         "--file" => {
             sites.for_each(|(site, counted)| add(cut(&site.description.file, LONGEST).0, counted.records))

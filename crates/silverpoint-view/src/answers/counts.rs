@@ -7,7 +7,7 @@ use silverpoint_trace::{Site, loss_causes};
 use silverpoint_wire::layout::CAUSES;
 use silverpoint_wire::level::Level;
 
-use super::shared::{TEXT_MAX, body, cut, quoted};
+use super::shared::{TEXT_MAX, body, category_pattern, cut, quoted};
 use crate::counts::Counts;
 use crate::params::{Params, Wrong};
 use crate::scan::{Kind, Made, Question};
@@ -29,7 +29,8 @@ fn most_frequent<K: Into<String>>(
     let mut list: Vec<(String, u64)> = sums.into_iter().collect();
     list.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
     let values = list.iter().take(count).map(|(value, records)| {
-        let filter = format!("{option} {}", quoted(value));
+        let pattern = if option == "--category" { category_pattern(value) } else { value.clone() };
+        let filter = format!("{option} {}", quoted(&pattern));
         json!({"value": value, "records": records, "filter": filter})
     });
     (values.collect(), list.len().saturating_sub(count))

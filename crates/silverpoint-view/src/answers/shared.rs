@@ -75,3 +75,8 @@ pub(super) fn quoted(word: &str) -> String {
     }
     format!("'{}'", word.replace('\'', "'\\''"))
 }
+
+/// A category as a pattern of itself: what follows a `=` in a pattern is a level.
+pub(super) fn category_pattern(category: &str) -> String {
+    category.replace('=', "?")
+}

@@ -57,7 +57,7 @@ fn the_token_opens_one_browser_and_the_cookie_belongs_to_its_server() {
     assert_eq!(again.status, 403);
     assert!(String::from_utf8_lossy(&again.body).contains("has been used"));
     // The browser that has the cookie may open the address again.
-    assert_eq!(status(&server, "GET", &server.opening, &[]), 303);
+    assert_eq!(status(&server, "GET", &server.opening, &[]), 200);
     // The token is no cookie, and that of another server is none here.
     let other = Server::open(&small());
     let (name, _) = server.cookie.split_once('=').unwrap();

@@ -191,3 +191,27 @@ fn a_file_that_shrinks_is_a_problem_and_no_crash() {
     let filtered = server.get("/api/trace?filter=-l+info");
     assert!([200, 500].contains(&filtered.status), "{}", filtered.status);
 }
+
+#[test]
+fn the_filter_of_a_category_finds_its_records_also_with_an_equals_sign_in_its_name() {
+    let mut b = begun();
+    for (site, category) in [(20, "k"), (21, "k=v"), (22, "k=warn"), (23, "it's='x'")] {
+        let named = log(Level::Info, category, site, "line", "");
+        b.site(1, site, &named);
+        for number in 0..u64::from(site) {
+            b.record(1, 1, site, number * 1000 + u64::from(site), &[]);
+        }
+    }
+    let server = ended(b);
+    let all = server.ask_finished("/api/facets");
+    let categories = all["categories"].as_array().unwrap();
+    assert_eq!(categories.len(), 4);
+    for category in categories {
+        let filter = category["filter"].as_str().unwrap();
+        let found = server.ask_finished(&format!("/api/trace?filter={}", encoded(filter)));
+        assert_eq!(found["progress"]["records"], category["records"].to_string(), "{filter}");
+    }
+    let completed = server.ask(&format!("/api/complete?text={}&at=4", encoded("-c k")));
+    assert_eq!(completed["items"].as_array().unwrap().len(), 3);
+    assert!(completed["items"].to_string().contains("k?v"), "{completed}");
+}
