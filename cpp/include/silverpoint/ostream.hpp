@@ -45,7 +45,10 @@ struct CutBefore<CutText> {
     static constexpr bool is_cut(const CutText& text) { return text.missing != 0; }
 };
 
-SP_DETAIL_COLD void record_text(StreamSite& site, CutText text) {
+SP_DETAIL_COLD void record_text(void* held, CutText text) {
+    void* const place = place_behind_usdt(held, text.data, text.size);
+    if (place == nullptr) return;
+    StreamSite& site = stream_site(place);
     std::uint64_t head = site.site.head.load(std::memory_order_relaxed);
     if (head == 0) {
         head = complete_site<CutText>(site.site, Kind::kStream, {}, "{}");
@@ -101,26 +104,25 @@ inline namespace v1 SP_DETAIL_HIDDEN {
 // Made by SP_OSTREAM_HELD.
 class SP_DETAIL_VISIBLE OStream : private detail::TextBuffer, public std::ostream {
   public:
-    SP_DETAIL_OWN explicit OStream(void* site)
-        : std::ostream(nullptr), site_(static_cast<detail::StreamSite*>(site)) {
+    SP_DETAIL_OWN explicit OStream(void* site) : std::ostream(nullptr), site_(site) {
         if (site_ != nullptr) rdbuf(static_cast<detail::TextBuffer*>(this));
     }
     SP_DETAIL_OWN ~OStream() override {
         if (site_ == nullptr) return;
         const detail::CutText written = text();
-        if (written.size != 0 || written.missing != 0) detail::record_text(*site_, written);
+        if (written.size != 0 || written.missing != 0) detail::record_text(site_, written);
     }
     // Itself, as an lvalue.
     SP_DETAIL_OWN std::ostream& stream() { return *this; }
 
   private:
-    detail::StreamSite* site_;
+    void* site_;  // or its probe (detail/usdt_held.hpp)
 };
 
 }  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint
 
 #define SP_OSTREAM_HELD(level) \
-    (::silverpoint::OStream(SP_DETAIL_UNMARKED(SP_DETAIL_ON(level, kStream, "", "{}"))))
+    (::silverpoint::OStream(SP_DETAIL_UNTIL_END(SP_DETAIL_ON(level, kStream, "", "{}"))))
 // A std::ostream& that lives until the statement ends.
 #define SP_OSTREAM(level) (SP_OSTREAM_HELD(level).stream())

@@ -490,12 +490,12 @@ pub(crate) fn would_record(meta: &Metadata<'_>) -> bool {
     dynamic::feeds_tracer() || with_question(meta, dynamic::would_record)
 }
 
-/// What `tracing` is to do at the callsite. In a program with USDT probes it asks at each event ([`would_record_now`]):
+/// What `tracing` is to do at the callsite. In a program with USDT probes it asks each time ([`would_record_now`]):
 /// nobody reports that a tracer comes.
 pub(crate) fn interest(meta: &Metadata<'_>) -> Interest {
     match would_record(meta) {
         true => Interest::always(),
-        false if dynamic::HAS_USDT && meta.is_event() => Interest::sometimes(),
+        false if dynamic::HAS_USDT => Interest::sometimes(),
         false => Interest::never(),
     }
 }

@@ -61,7 +61,7 @@ pub struct Filter;
 
 impl<S> LayerFilter<S> for Filter {
     fn enabled(&self, meta: &Metadata<'_>, _: &Context<'_, S>) -> bool {
-        usdt::wants(meta) || log_events::would_record(meta)
+        dynamic::is_usdt_attached() || log_events::would_record(meta)
     }
 
     fn callsite_enabled(&self, meta: &'static Metadata<'static>) -> Interest {
@@ -115,6 +115,9 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
             spans::new_of(attributes, parent.unwrap_or(0))
         };
         if let Some(made) = made {
+            if dynamic::is_usdt_attached() {
+                usdt::begin(made.into_u64(), attributes);
+            }
             if !owned::put(self.number, id.into_u64(), made.into_u64()) {
                 keep(self.number, id, made.into_u64(), &context);
             }
@@ -150,11 +153,17 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
     fn on_enter(&self, id: &Id, context: Context<'_, S>) {
         if let Some(own) = self.own(id, &context) {
             spans::enter(own);
+            if dynamic::is_usdt_attached() {
+                usdt::enter(own);
+            }
         }
     }
 
     fn on_exit(&self, id: &Id, context: Context<'_, S>) {
         if let Some(own) = self.own(id, &context) {
+            if dynamic::is_usdt_attached() {
+                usdt::exit(own);
+            }
             spans::exit(own);
         }
     }
@@ -163,7 +172,11 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
         if let Some(own) =
             owned::take(self.number, id.into_u64()).or_else(|| kept(self.number, &id, &context))
         {
-            spans::let_go(own);
+            if dynamic::is_usdt_attached() {
+                usdt::let_go(own);
+            } else {
+                spans::let_go(own);
+            }
         }
     }
 }

@@ -25,7 +25,8 @@
 //! directives decide for the ring alone.
 //!
 //! **USDT.** With the feature `usdt` of the crate `silverpoint`, events are hits of the probe `silverpoint:message`
-//! while a tracer is attached. Every callsite of an event then asks at each execution whether it is wanted.
+//! while a tracer is attached. Spans are hits of `silverpoint:span_begin`, `span_entry`, `span_exit` and `span_end`.
+//! Every callsite then asks at each execution whether it is wanted.
 //!
 //! **Cost.** An event allocates nothing and takes no lock; each of its fields is read once, and copied into
 //! the ring. The first event of a callsite, and of each other combination of fields and types, registers a

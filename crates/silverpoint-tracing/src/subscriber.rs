@@ -73,7 +73,7 @@ impl tracing_core::Subscriber for Subscriber {
 
     fn enabled(&self, meta: &Metadata<'_>) -> bool {
         // May be asked of metadata that lives for a moment (of events that come from `log`).
-        self.admits(meta) && (usdt::wants(meta) || log_events::would_record(meta))
+        self.admits(meta) && (dynamic::is_usdt_attached() || log_events::would_record(meta))
     }
 
     /// Asked again whenever the directives change.
@@ -88,6 +88,11 @@ impl tracing_core::Subscriber for Subscriber {
         } else {
             spans::new_of(attributes, attributes.parent().map_or(0, Id::into_u64))
         };
+        if dynamic::is_usdt_attached() {
+            if let Some(id) = &id {
+                usdt::begin(id.into_u64(), attributes);
+            }
+        }
         id.unwrap_or_else(|| Id::from_u64(u64::MAX))
     }
 
@@ -116,9 +121,15 @@ impl tracing_core::Subscriber for Subscriber {
 
     fn enter(&self, span: &Id) {
         spans::enter(span.into_u64());
+        if dynamic::is_usdt_attached() {
+            usdt::enter(span.into_u64());
+        }
     }
 
     fn exit(&self, span: &Id) {
+        if dynamic::is_usdt_attached() {
+            usdt::exit(span.into_u64());
+        }
         spans::exit(span.into_u64());
     }
 
@@ -128,6 +139,9 @@ impl tracing_core::Subscriber for Subscriber {
     }
 
     fn try_close(&self, span: Id) -> bool {
+        if dynamic::is_usdt_attached() {
+            return usdt::let_go(span.into_u64());
+        }
         spans::let_go(span.into_u64())
     }
 

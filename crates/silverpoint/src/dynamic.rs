@@ -38,6 +38,7 @@ pub use crate::published::{PerProcess, Published, lose_nested, prepare};
 pub use crate::replay::{Marks, Named};
 pub use crate::shapes::{SHAPES, Shapes};
 pub use crate::span::innermost_stretch;
+pub use crate::span_step::SpanStep;
 pub use crate::wanted::{Given, Wanted, give_end, give_short, tracer_wants, wanted};
 pub use crate::watch::on_change;
 pub use silverpoint_shm::lasting::Lasting;
@@ -92,6 +93,20 @@ pub fn hit_usdt_message(place: &Place<'_>, write: &dyn Fn(&mut dyn fmt::Write) -
     crate::usdt::hit_message(place.level, place.target, (place.file, place.line), write);
     #[cfg(not(feature = "usdt"))]
     let _ = (place, write);
+}
+
+/// Hits a USDT probe of spans of other facades (spec/usdt.md, Spans of tracing). As [`hit_usdt_message`].
+#[inline]
+pub fn hit_usdt_span(
+    step: SpanStep,
+    id: u64,
+    place: &Place<'_>,
+    write: &dyn Fn(&mut dyn fmt::Write) -> fmt::Result,
+) {
+    #[cfg(feature = "usdt")]
+    crate::usdt::hit_span(step, id, (place.level, place.target), (place.file, place.line), write);
+    #[cfg(not(feature = "usdt"))]
+    let _ = (step, id, place, write);
 }
 
 /// What became of a record.

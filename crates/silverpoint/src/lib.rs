@@ -67,6 +67,7 @@ mod shapes;
 mod sig;
 mod site;
 mod span;
+mod span_step;
 mod start;
 mod trace_context;
 #[cfg(feature = "usdt")]

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "unit.hpp"
+#include "usdt_held.hpp"
 
 SP_DETAIL_BEGIN
 
@@ -35,7 +36,10 @@ struct Codec<ItemRef> {
     }
 };
 
-SP_DETAIL_COLD void record_pieces(StreamSite& site, ItemRef item, bool cut) {
+SP_DETAIL_COLD void record_pieces(void* held, ItemRef item, bool cut) {
+    void* const place = place_behind_usdt(held, item.data, item.size);
+    if (place == nullptr) return;
+    StreamSite& site = stream_site(place);
     std::uint64_t head = site.site.head.load(std::memory_order_relaxed);
     if (head == 0) {
         head = complete_site<ItemRef>(site.site, Kind::kStream, {}, {});
@@ -80,7 +84,7 @@ class SP_DETAIL_VISIBLE DynamicStream {
     SP_DETAIL_OWN explicit operator bool() const { return site_ != nullptr; }
     // Records now. What is written later is not recorded; nothing when nothing was written.
     SP_DETAIL_OWN void end() {
-        auto* site = static_cast<detail::StreamSite*>(std::exchange(site_, nullptr));
+        void* const site = std::exchange(site_, nullptr);
         if (site == nullptr || (size_ == 1 && cut_ == 0)) return;
         detail::CborWriter out(pieces_ + size_, pieces_ + sizeof pieces_);
         if (cut_ != 0) {
@@ -93,7 +97,7 @@ class SP_DETAIL_VISIBLE DynamicStream {
             out.text(text, len);
         }
         out.end();
-        detail::record_pieces(*site, {pieces_, static_cast<std::size_t>(out.at() - pieces_)}, cut_ != 0);
+        detail::record_pieces(site, {pieces_, static_cast<std::size_t>(out.at() - pieces_)}, cut_ != 0);
     }
 
   private:
@@ -111,7 +115,7 @@ class SP_DETAIL_VISIBLE DynamicStream {
     }
 
     static constexpr std::size_t kRoom = 1000, kMark = 40;
-    void* site_;             // without its type, which is hidden
+    void* site_;             // without its type, which is hidden; or its probe (usdt_held.hpp)
     std::uint64_t cut_ = 0;  // pieces that are not whole
     std::size_t size_ = 1;
     char pieces_[kRoom + kMark];  // written before it is read
@@ -122,4 +126,4 @@ class SP_DETAIL_VISIBLE DynamicStream {
 
 // An expression: a stream that records when it ends.
 #define SP_STREAM(level) \
-    (::silverpoint::DynamicStream(SP_DETAIL_UNMARKED(SP_DETAIL_ON(level, kStream, "", ""))))
+    (::silverpoint::DynamicStream(SP_DETAIL_UNTIL_END(SP_DETAIL_ON(level, kStream, "", ""))))

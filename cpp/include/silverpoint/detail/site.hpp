@@ -28,7 +28,7 @@ inline constexpr std::uint8_t kHeedsTracers = 1, kFeedsTracerAlone = 2;
 struct Site {
     // The state byte: 0 off, bit 0 record, bit 1 a system tracer is asked for. Its address changes from
     // kUnregistered to one in the session.
-    std::atomic<const StateByte*> state{&kUnregistered};
+    std::atomic<const StateByte*> state;
     // The first word of the site's records: id << 32 | size, the latter 0 where it varies. 0 until the site
     // is complete, and while a system tracer may want its records.
     std::atomic<std::uint64_t> head{0};
@@ -47,8 +47,9 @@ struct Site {
     // The head, once the site is complete.
     std::atomic<std::uint64_t> whole{0};
 
-    constexpr Site(Level the_level, const char* the_file, std::uint32_t the_line)
-        : line(the_line), level(the_level), file(the_file) {}
+    constexpr Site(Level the_level, const char* the_file, std::uint32_t the_line,
+                   const StateByte* the_state = &kUnregistered)
+        : state(the_state), line(the_line), level(the_level), file(the_file) {}
 
     // The state byte: two loads.
     SP_DETAIL_HOT std::uint8_t state_byte() const {

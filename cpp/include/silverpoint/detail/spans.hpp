@@ -15,6 +15,7 @@
 
 #include "front.hpp"
 #include "ids.hpp"
+#include "usdt_held.hpp"
 
 SP_DETAIL_BEGIN
 
@@ -56,9 +57,12 @@ struct AsyncSite {
 
 // The end of an async span whose site is complete.
 SP_DETAIL_HOT void record_async_end(Site& site, std::uint64_t id) {
-    if ((site.state_byte() & kProbedBit) != 0) [[unlikely]]
-        if (!site.is_wanted_otherwise(site.state_byte(), nullptr, nullptr)) return;
-    record(site, Kind::kAsyncEnd, {}, {}, id);
+    Site* records = &site;
+    if ((site.state_byte() & kProbedBit) != 0) [[unlikely]] {
+        records = end_otherwise(site, id);
+        if (records == nullptr) return;
+    }
+    record(*records, Kind::kAsyncEnd, {}, {}, id);
 }
 
 // Prepares the end's site, so that the end needs only an id.
@@ -66,6 +70,11 @@ SP_DETAIL_COLD bool complete_end(AsyncSite& site, std::string_view name) {
     site.end.is_wanted(site.begin.function.load(std::memory_order_relaxed),
                        site.begin.category.load(std::memory_order_relaxed));
     return complete_named<std::uint64_t>(site.end, Kind::kAsyncEnd, name, "id") != 0;
+}
+// The end's site, after the begin; null: there is no room for it.
+SP_DETAIL_HOT Site* end_of(AsyncSite& site, std::string_view name) {
+    if (site.end.whole.load(std::memory_order_relaxed) == 0 && !complete_end(site, name)) return nullptr;
+    return &site.end;
 }
 
 SP_DETAIL_END
@@ -109,6 +118,21 @@ class SP_DETAIL_VISIBLE AsyncSpan {
 }  // namespace SP_DETAIL_HIDDEN
 }  // namespace silverpoint
 
+SP_DETAIL_BEGIN
+
+SP_DETAIL_HOT AsyncSpan async_span(Site* end, std::uint64_t id) {
+    return end == nullptr ? AsyncSpan() : AsyncSpan(*end, id);
+}
+template <class Arguments>
+SP_DETAIL_HOT AsyncSpan begin_async_span(void* found, std::string_view name, std::string_view source,
+                                         std::uint64_t id, const Arguments& given) {
+    auto& sites = *static_cast<AsyncSite*>(found);
+    if (record_given(sites.begin, Kind::kAsyncBegin, name, source, given) == 0) return {};
+    return async_span(end_of(sites, name), id);
+}
+
+SP_DETAIL_END
+
 #define SP_DETAIL_WITH_ID(level, kind, name, id, ...)                                                   \
     do {                                                                                                \
         if (void* const sp_site_ = SP_DETAIL_ON(level, kind, "id" __VA_OPT__(", " #__VA_ARGS__), name)) \
@@ -139,23 +163,16 @@ class SP_DETAIL_VISIBLE AsyncSpan {
 
 // An expression: the span that begins here. The name must live as long as the program.
 #define SP_ASYNC_SPAN(name, ...) SP_ASYNC_SPAN_AT(debug, name __VA_OPT__(, ) __VA_ARGS__)
-#define SP_ASYNC_SPAN_AT(level, name, ...)                                                                  \
-    ([&](void* sp_site_) -> ::silverpoint::AsyncSpan {                                                      \
-        if (sp_site_ == nullptr) return {};                                                                 \
-        auto* const sp_sites_ = static_cast<::silverpoint::detail::AsyncSite*>(sp_site_);                   \
-        const ::std::uint64_t sp_id_ = ::silverpoint::new_id();                                             \
-        if (::silverpoint::detail::record_given(sp_sites_->begin, ::silverpoint::detail::Kind::kAsyncBegin, \
-                                                name, "id" __VA_OPT__(", " #__VA_ARGS__),                   \
-                                                SP_DETAIL_GIVEN(sp_id_ __VA_OPT__(, ) __VA_ARGS__)) == 0)   \
-            return {};                                                                                      \
-        if (sp_sites_->end.whole.load(::std::memory_order_relaxed) == 0 &&                                  \
-            !::silverpoint::detail::complete_end(*sp_sites_, name))                                         \
-            return {};                                                                                      \
-        return {sp_sites_->end, sp_id_};                                                                    \
-    }(SP_DETAIL_UNMARKED(SP_DETAIL_FOUND(AsyncSite, begin, level, SP_DETAIL_CATEGORY, {                     \
-         SP_DETAIL_LIST_AT(level, kAsyncBegin, "id" __VA_OPT__(", " #__VA_ARGS__), name);                   \
-         SP_DETAIL_LIST_AT(level, kAsyncEnd, "id", name);                                                   \
-     }))))
+#define SP_ASYNC_SPAN_AT(level, name, ...)                                                      \
+    ([&](void* sp_site_) -> ::silverpoint::AsyncSpan {                                          \
+        if (sp_site_ == nullptr) return {};                                                     \
+        const ::std::uint64_t sp_id_ = ::silverpoint::new_id();                                 \
+        return SP_DETAIL_ASYNC_SPAN(sp_site_, name, "id" __VA_OPT__(", " #__VA_ARGS__), sp_id_, \
+                                    SP_DETAIL_GIVEN(sp_id_ __VA_OPT__(, ) __VA_ARGS__));        \
+    }(SP_DETAIL_FOUND(AsyncSite, begin, level, SP_DETAIL_CATEGORY, {                            \
+         SP_DETAIL_LIST_AT(level, kAsyncBegin, "id" __VA_OPT__(", " #__VA_ARGS__), name);       \
+         SP_DETAIL_LIST_AT(level, kAsyncEnd, "id", name);                                       \
+     })))
 
 #define SP_SCOPE() SP_SCOPE_AT(debug)
 #define SP_SCOPE_AT(level)                                                                             \

@@ -12,6 +12,7 @@
 #include "percent.hpp"
 #include "spans.hpp"
 #include "unit.hpp"
+#include "usdt_held.hpp"
 #include "usdt_name.hpp"
 
 SP_DETAIL_BEGIN
@@ -21,8 +22,7 @@ SP_DETAIL_INLINE bool usdt_is_attached() {
     return __atomic_load_n(&silverpoint_usdt_semaphore, __ATOMIC_RELAXED) != 0;
 }
 
-// Marks in the address of a site, which is a multiple of eight: its probe is to be hit; it is off.
-inline constexpr std::uintptr_t kUsdtHit = 1, kUsdtOff = 2;
+// What SP_DETAIL_FOUND gives while a tracer is attached.
 SP_DETAIL_INLINE void* usdt_mark(void* found, void* place) {
     return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(place) | kUsdtHit |
                                    (found == nullptr ? kUsdtOff : 0));
@@ -32,8 +32,6 @@ SP_DETAIL_INLINE bool usdt_is_on(void* found) { return (reinterpret_cast<std::ui
 SP_DETAIL_INLINE void* usdt_place(void* found) {
     return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(found) & ~(kUsdtHit | kUsdtOff));
 }
-// For what has no probe: the site if it is on, else null.
-SP_DETAIL_INLINE void* usdt_unmarked(void* found) { return usdt_is_on(found) ? usdt_place(found) : nullptr; }
 
 // --- Arguments as numbers of 1 to 8 bytes.
 
@@ -411,6 +409,42 @@ struct SP_DETAIL_VISIBLE UsdtSink {
 template <class Names>
 SP_DETAIL_INLINE UsdtSink<Names> usdt_sink(Names, void* found) {
     return {found};
+}
+
+// Of a stream that is held: `found`, or the place of its probe with the same marks.
+template <class Names>
+void usdt_hit_held(const char* data, std::size_t size) {
+    usdt_hit<Names, UsdtPart::kWhole>(usdt_address(data), std::uint64_t{size});
+}
+template <class Names>
+SP_DETAIL_INLINE void* usdt_held(Names, void* found) {
+    if (!usdt_is_hit(found)) [[likely]]
+        return found;
+    static constinit UsdtHeld held{&usdt_hit_held<Names>};
+    held.site.store(usdt_place(found), std::memory_order_relaxed);
+    return usdt_mark(usdt_is_on(found) ? found : nullptr, &held);
+}
+
+// An async span, whose two probes have one name.
+template <class Names>
+void usdt_hit_end(std::uint64_t id) {
+    usdt_hit<Names, UsdtPart::kEnd>(id);
+}
+template <class Names, class Arguments>
+SP_DETAIL_INLINE AsyncSpan usdt_async_span(Names, void* found, std::string_view name, std::string_view source,
+                                           std::uint64_t id, const Arguments& given) {
+    auto& sites = *static_cast<AsyncSite*>(usdt_place(found));
+    const auto begin = [&]<class... Ts>(const Ts&... args) __attribute__((always_inline)) {
+        return usdt_record_named<Names, UsdtPart::kBegin, Ts...>(found, sites.begin, Kind::kAsyncBegin, name,
+                                                                 source, args...);
+    };
+    Site* const recorded = with_given(given, begin) != 0 ? end_of(sites, name) : nullptr;
+    if (!usdt_is_hit(found)) [[likely]]
+        return async_span(recorded, id);
+    static constinit UsdtEnd unrecorded(&usdt_hit_end<Names>), both(&usdt_hit_end<Names>);
+    if (recorded == nullptr) return {unrecorded.site, id};
+    both.recorded.store(recorded, std::memory_order_relaxed);
+    return {both.site, id};
 }
 
 // As Span, with a probe at its end.

@@ -5,7 +5,7 @@
 #ifndef SILVERPOINT_USDT
 
 #    define SP_DETAIL_MARK(found, place) static_cast<void>(0)
-#    define SP_DETAIL_UNMARKED(found) (found)
+#    define SP_DETAIL_UNTIL_END(found) (found)
 #    define SP_DETAIL_SINK(found, category) \
         ::silverpoint::detail::Sink {}
 #    define SP_DETAIL_START(found)                        \
@@ -41,6 +41,8 @@
                     ::silverpoint::detail::record_scope(::silverpoint::detail::stream_site(sp_site_).site, \
                                                         sp_function_)};                                    \
         }(found, __PRETTY_FUNCTION__)
+#    define SP_DETAIL_ASYNC_SPAN(found, name, source, id, given) \
+        ::silverpoint::detail::begin_async_span(found, name, source, id, given)
 
 #else
 
@@ -62,7 +64,8 @@
 #    define SP_DETAIL_MARK(found, place)                            \
         if (::silverpoint::detail::usdt_is_attached()) [[unlikely]] \
         found = ::silverpoint::detail::usdt_mark(found, place)
-#    define SP_DETAIL_UNMARKED(found) ::silverpoint::detail::usdt_unmarked(found)
+#    define SP_DETAIL_UNTIL_END(found) \
+        ::silverpoint::detail::usdt_held(SP_DETAIL_USDT_NAMES(SP_DETAIL_CATEGORY, "", kName), found)
 #    define SP_DETAIL_SINK(found, category) \
         ::silverpoint::detail::usdt_sink(SP_DETAIL_USDT_NAMES(category, "", kName), found)
 #    define SP_DETAIL_START(found) ::silverpoint::detail::usdt_start(found)
@@ -93,5 +96,8 @@
             if (sp_site_ == nullptr) return SpSpan{};                                                     \
             return SpSpan{sp_site_, sp_function_};                                                        \
         }(found, SP_DETAIL_JOIN(sp_function_, __LINE__))
+#    define SP_DETAIL_ASYNC_SPAN(found, name, source, id, given)                                             \
+        ::silverpoint::detail::usdt_async_span(SP_DETAIL_USDT_NAMES(SP_DETAIL_CATEGORY, name, kName), found, \
+                                               name, source, id, given)
 
 #endif

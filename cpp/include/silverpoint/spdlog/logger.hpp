@@ -8,6 +8,7 @@
 #include <list>
 #include <utility>
 
+#include "../detail/usdt_message.hpp"
 #include "calls.hpp"
 
 namespace spdlog {
@@ -219,6 +220,8 @@ class logger {
     template <class Tag, class... Ts>
     SP_DETAIL_HOT void write_(level::level_enum which, const text_at_<Ts...>& text, const Ts&... args) {
         if (!begins_(which)) return;
+        if (sp_::usdt_wants_statements()) [[unlikely]]
+            trace_(which, text.at, [&] { return made_text_(text.text, text.parts, args...); });
         if (is_special_()) [[unlikely]] {
             if (gives_()) give_(which, text.at, [&] { return made_text_(text.text, text.parts, args...); });
             if (!is_recorded_()) return ends_(which);
@@ -229,6 +232,8 @@ class logger {
     template <class Tag>
     SP_DETAIL_HOT void write_(level::level_enum which, const sp_::PlainAt& text) {
         if (!begins_(which)) return;
+        if (sp_::usdt_wants_statements()) [[unlikely]]
+            trace_(which, text.at, [&] { return std::string(text.value()); });
         if (is_special_()) [[unlikely]] {
             if (gives_()) give_(which, text.at, [&] { return std::string(text.value()); });
             if (!is_recorded_()) return ends_(which);
@@ -242,6 +247,8 @@ class logger {
         requires message_t_<T>
     SP_DETAIL_HOT void write_(level::level_enum which, const T& message, const std::source_location& at) {
         if (!begins_(which)) return;
+        if (sp_::usdt_wants_statements()) [[unlikely]]
+            trace_(which, at, [&] { return made_text_("{}", parts_t_<1>{}, message); });
         if (is_special_()) [[unlikely]] {
             if (gives_()) give_(which, at, [&] { return made_text_("{}", parts_t_<1>{}, message); });
             if (!is_recorded_()) return ends_(which);
@@ -255,6 +262,8 @@ class logger {
         if constexpr (sizeof...(Ts) > 0) {
             if (!fits_(text.text, args...)) return;
         }
+        if (sp_::usdt_wants_statements()) [[unlikely]]
+            trace_(which, text.at, [&] { return made_runtime_(text.text, args...); });
         if (is_special_()) {
             if (gives_()) give_(which, text.at, [&] { return made_runtime_(text.text, args...); });
             if (!is_recorded_()) return ends_(which);
@@ -367,6 +376,20 @@ class logger {
                 next.first->log(next.second);
             });
         }
+    }
+    // The USDT probe of a message; only where usdt_wants_statements(). A value that cannot be formatted has
+    // none.
+    template <class Make>
+    SP_DETAIL_COLD void trace_(level::level_enum which, const std::source_location& at,
+                               const Make& make) const {
+#ifdef __cpp_exceptions
+        try {
+            sp_::usdt_message(level_of_(which), recorded_name_, make(), at.file_name(), at.line());
+        } catch (...) {
+        }
+#else
+        sp_::usdt_message(level_of_(which), recorded_name_, make(), at.file_name(), at.line());
+#endif
     }
     // To sinks of the program's own, before the logging function returns.
     template <class Make>

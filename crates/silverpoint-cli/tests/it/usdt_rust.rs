@@ -198,13 +198,37 @@ fn perf_reads_the_values(scratch: &Scratch) {
     assert!(out.contains(" arg2=239 ") && out.contains(" arg4=60039 arg5=0 arg6=120"), "{out}");
 }
 
-/// The callsites of `tracing` and `log` have no probes of their own: one stands for all of their messages.
+const STEPS: [&str; 4] = ["begin", "entry", "exit", "end"];
+
+/// Three spans, one after the other: each step once, all with the same id.
+fn spans_have_four_steps(out: &str) {
+    let mut lines = out.lines().filter_map(|line| line.rsplit_once(" id "));
+    for i in 0..3 {
+        let mut ids = BTreeSet::new();
+        for step in STEPS {
+            let fields = if step == "begin" { format!(" i={i}") } else { String::new() };
+            let last = if step == "exit" { 1 } else { 4 };
+            let (line, id) = lines.next().unwrap_or_else(|| panic!("{step} of span {i} is missing: {out}"));
+            assert_eq!(line, format!("{step} facades 'within{fields}' {last}"), "{out}");
+            ids.insert(id.parse::<u64>().unwrap());
+        }
+        assert_eq!(ids.len(), 1, "{out}");
+    }
+    assert_eq!(lines.next(), None, "{out}");
+}
+
+/// The callsites of `tracing` and `log` have no probes of their own: one stands for all of their messages, four for all
+/// spans.
 #[test]
 fn messages_of_facades_are_one_probe() {
     let scratch = Scratch::new();
     std::fs::copy(unoptimised(&scratch).join("facades"), scratch.path("shop")).unwrap();
-    let all = BTreeSet::from(["silverpoint:message 1 8 8 8 8 4 8 8+".to_owned()]);
-    assert_eq!(probes(&scratch, "shop"), all);
+    let all = ["message 1 8 8 8 8 4 8 8+"]
+        .into_iter()
+        .map(str::to_owned)
+        .chain(STEPS.map(|step| format!("span_{step} 8 8 8 8 8 8 4 8 8+")))
+        .map(|probe| format!("silverpoint:{probe}"));
+    assert_eq!(probes(&scratch, "shop"), all.collect());
     without_a_tracer_no_argument_is_evaluated(&scratch);
     let ended = end(&mut scratch.command("./shop", ["3", "layer"]));
     // With layers `tracing` evaluates fields before it asks their filters. Texts are not formatted.
@@ -212,8 +236,18 @@ fn messages_of_facades_are_one_probe() {
 
     let script = "usdt:./shop:silverpoint:message {\n\
         printf(\"%d %s %d '%s' line %d\\n\", arg0, str(arg1, arg2), arg4, str(arg3, arg4), arg5 > 0);\n}\n";
+    // The last number of an exit is a time, of the others the level.
+    let of_span = |step: &str| {
+        let last = if step == "exit" { "arg5 > 0 && arg5 < 60000000000" } else { "arg5" };
+        format!(
+            "usdt:./shop:silverpoint:span_{step} {{\n\
+            printf(\"{step} %s '%s' %d id %lu\\n\", str(arg1, arg2), str(arg3, arg4), {last}, arg0);\n}}\n"
+        )
+    };
+    let script = format!("{script}{}", STEPS.map(of_span).concat());
     for way in ["3", "3 layer"] {
-        let Some(out) = read(&scratch, "", script, way) else { return };
+        let Some(out) = read(&scratch, "", &script, way) else { return };
+        spans_have_four_steps(&out);
         let mut lines = out.lines().filter(|line| line.ends_with(" line 1"));
         for i in 0..3 {
             let long = "\u{fc}".repeat(600);

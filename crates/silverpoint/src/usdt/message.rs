@@ -16,13 +16,14 @@ const TEXT_MOST: usize = 1024;
 struct Message;
 
 const NAMES: Names = Names::given("silverpoint", "message");
-/// Of each number: bytes. None has a sign.
+/// Of each number: bytes.
 const BYTES: [usize; 8] = [1, 8, 8, 8, 8, 4, 8, 8];
 
-const fn sizes() -> u64 {
+/// Of numbers of so many bytes, none of which has a sign.
+pub(super) const fn sizes(bytes: &[usize]) -> u64 {
     let (mut all, mut number) = (0, 0);
-    while number < BYTES.len() {
-        all |= size(BYTES[number], false) << (4 * number);
+    while number < bytes.len() {
+        all |= size(bytes[number], false) << (4 * number);
         number += 1;
     }
     all
@@ -31,14 +32,32 @@ const fn sizes() -> u64 {
 impl Note for Message {
     const PROVIDER: [u64; 4] = NAMES.provider;
     const NAME: [u64; 7] = NAMES.name;
-    const SIZES: u64 = sizes();
+    const SIZES: u64 = sizes(&BYTES);
     const COUNT: u64 = BYTES.len() as u64;
 }
 
 /// A text that is cut where its room ends.
-struct Text {
+pub(super) struct Text {
     bytes: [u8; TEXT_MOST],
     len: usize,
+}
+
+impl Text {
+    /// What `write` makes; an error of it means that the text is cut.
+    pub(super) fn of(write: &dyn Fn(&mut dyn fmt::Write) -> fmt::Result) -> Self {
+        let mut text = Self { bytes: [0; TEXT_MOST], len: 0 };
+        let _ = write(&mut text);
+        text
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+/// Address and number of bytes.
+pub(super) fn parts(text: &[u8]) -> (u64, u64) {
+    (text.as_ptr().addr() as u64, text.len() as u64)
 }
 
 impl fmt::Write for Text {
@@ -52,7 +71,7 @@ impl fmt::Write for Text {
     }
 }
 
-/// Hits the probe with a message of `target`. `write` makes the text; an error of it means that the text is cut.
+/// Hits the probe with a message of `target`. `write` makes the text.
 #[cold]
 #[inline(never)]
 pub(crate) fn hit_message(
@@ -61,14 +80,12 @@ pub(crate) fn hit_message(
     (in_file, in_line): (&str, u32),
     write: &dyn Fn(&mut dyn fmt::Write) -> fmt::Result,
 ) {
-    let mut text = Text { bytes: [0; TEXT_MOST], len: 0 };
-    let _ = write(&mut text);
+    let text = Text::of(write);
     let mut numbers = [0; MOST];
     let [level, target, target_len, at, len, line, file, file_len, ..] = &mut numbers;
-    let parts = |text: &[u8]| (text.as_ptr().addr() as u64, text.len() as u64);
     *level = message_level.into();
     (*target, *target_len) = parts(message_target.as_bytes());
-    (*at, *len) = parts(&text.bytes[..text.len]);
+    (*at, *len) = parts(text.bytes());
     *line = in_line.into();
     (*file, *file_len) = parts(in_file.as_bytes());
     hit::<Message>(&numbers);

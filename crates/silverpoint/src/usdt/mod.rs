@@ -12,6 +12,7 @@ mod attached;
 mod message;
 mod name;
 mod numbers;
+mod span;
 
 use std::arch::asm;
 use std::marker::PhantomData;
@@ -28,6 +29,7 @@ pub(crate) use message::hit_message;
 use name::Names;
 use numbers::{MOST, Numbers, Signature};
 use silverpoint_shm::owner;
+pub(crate) use span::hit_span;
 
 /// What the note of a probe says.
 trait Note {

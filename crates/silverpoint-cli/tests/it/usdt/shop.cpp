@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
-#include <silverpoint/silverpoint.hpp>
+#include <silverpoint/ostream.hpp>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -66,6 +66,12 @@ static void run(int i) {
         SP_SPAN("load", i);
         if (SP_ENABLED(debug)) SP_INSTANT("within");
     }
+    {
+        const silverpoint::AsyncSpan span = SP_ASYNC_SPAN("held", i, text);
+        auto line = SP_STREAM(warn);
+        if (line) line << "held" << count();
+    }
+    SP_OSTREAM(warn) << "written " << i;
     part_of_shop(i);
 }
 
