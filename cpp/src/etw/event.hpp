@@ -92,7 +92,8 @@ inline SiteEvent* make_event(const Plan& plan, std::uint64_t keyword, const int*
     };
     const std::string_view metadata = kept(made.size()), with_context = kept(made.size_with_context());
     if (metadata.empty() || with_context.empty()) return nullptr;
-    auto* const event = keep_event<SiteEvent>(plan, enabled, &write_event, backend->most - fixed);
+    auto* const event =
+        keep_event<SiteEvent>(plan, ~std::uint32_t{0}, enabled, &write_event, backend->most - fixed);
     if (event == nullptr) return nullptr;
     event->keyword = keyword;
     event->metadata = metadata;

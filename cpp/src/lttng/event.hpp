@@ -186,8 +186,12 @@ inline SiteEvent* make_event(const char* provider, const char* name, std::string
     made->tracepoint.provider = provider;
     made->tracepoint.event = name;
     made->tracepoint.signature = made->signature;
-    made->shared = {ProbeEvent::kMagic, &made->tracepoint.state,
-                    list.is_direct() ? &write_event<true> : &write_event<false>, nullptr, nullptr};
+    made->shared = {ProbeEvent::kMagic,
+                    &made->tracepoint.state,
+                    list.is_direct() ? &write_event<true> : &write_event<false>,
+                    nullptr,
+                    nullptr,
+                    kLttngProbe};
     return made;
 }
 

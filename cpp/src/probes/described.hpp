@@ -56,14 +56,14 @@ void describe(const DescribedEvent& event, const ProbeRecord& record, const Writ
 
 // Null: there is no memory for it. `Event` is derived from DescribedEvent.
 template <class Event>
-Event* keep_event(const Plan& plan, const int* enabled,
+Event* keep_event(const Plan& plan, std::uint32_t tracer, const int* enabled,
                   void (*write)(const ProbeEvent* event, const ProbeRecord* record), std::size_t room) {
     void* const memory = keep_memory(sizeof(Event));
     auto* const signature = static_cast<char*>(keep_memory(plan.signature.size() + 1));
     if (memory == nullptr || signature == nullptr) return nullptr;
     if (!plan.signature.empty()) std::memcpy(signature, plan.signature.data(), plan.signature.size());
     auto* const event = ::new (memory) Event;
-    event->shared = {ProbeEvent::kMagic, enabled, write, nullptr, nullptr};
+    event->shared = {ProbeEvent::kMagic, enabled, write, nullptr, nullptr, tracer};
     event->enabled = enabled;
     event->signature = {signature, plan.signature.size()};
     event->room = room;

@@ -142,7 +142,8 @@ class TraceMarker {
         void* const memory = keep_memory(sizeof(SiteEvent));
         if (memory == nullptr) return nullptr;
         auto* const event = ::new (memory) SiteEvent;
-        event->shared = {ProbeEvent::kMagic, &event->is_selected, &write_event, nullptr, nullptr};
+        event->shared = {ProbeEvent::kMagic, &event->is_selected, &write_event, nullptr, nullptr,
+                         kTraceMarkerProbe};
         event->kind = site.kind;
         event->level = site.level;
         event->is_percent = (site.flags & kPercentFlag) != 0;
@@ -153,8 +154,8 @@ class TraceMarker {
         if (site.kind != Kind::kSpan) return event;
         void* const end = keep_memory(sizeof(ProbeEvent));
         if (end == nullptr) return nullptr;
-        event->shared.end =
-            ::new (end) ProbeEvent{ProbeEvent::kMagic, &kAlways, &write_end, nullptr, nullptr};
+        event->shared.end = ::new (end)
+            ProbeEvent{ProbeEvent::kMagic, &kAlways, &write_end, nullptr, nullptr, kTraceMarkerProbe};
         return event;
     }
 

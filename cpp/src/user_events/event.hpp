@@ -98,8 +98,8 @@ inline SiteEvent* make_event(const Plan& plan, const Tracepoint* tracepoint, boo
     auto* const bytes = static_cast<char*>(keep_memory(metadata.size_with_context()));
     if (bytes == nullptr) return nullptr;
     std::memcpy(bytes, metadata.bytes(), metadata.size_with_context());
-    auto* const event =
-        keep_event<SiteEvent>(plan, &tracepoint->enabled, &write_event, backend->most - fixed);
+    auto* const event = keep_event<SiteEvent>(plan, kUserEventsProbe, &tracepoint->enabled, &write_event,
+                                              backend->most - fixed);
     if (event == nullptr) return nullptr;
     event->tracepoint = tracepoint;
     event->metadata = bytes;

@@ -1,6 +1,7 @@
 //! As the tests' `lttng/shop.cpp`, in Rust. LTTng and the ring both record it: once to make it known, then N times behind a line of input.
 //! The second argument is a shared object in C++, `lttng/part.cpp`, which records, too. With `fork` it forks instead.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char, c_int, c_void};
 
@@ -140,10 +141,18 @@ fn family() {
     assert!(child == 0 || (unsafe { waitpid(child, &mut status, 0) } == child && status == 0));
 }
 
-/// One for each line of input.
+/// One for each line of input. A question mark asks how often its argument was evaluated.
 fn ticks() {
-    for _ in std::io::stdin().lines() {
-        instant!("tick");
+    let evaluated = Cell::new(0);
+    let count = || {
+        evaluated.set(evaluated.get() + 1);
+        evaluated.get()
+    };
+    for line in std::io::stdin().lines() {
+        if line.unwrap() == "?" {
+            println!("{}", evaluated.get());
+        }
+        instant!("tick", evaluated = count());
         println!("done");
     }
 }

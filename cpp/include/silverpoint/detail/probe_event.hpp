@@ -24,7 +24,7 @@ struct ProbeRecord {
 // An event of a tracer. It lies in the memory of the process for ever, its address in the site's entry in the
 // session: all copies and languages use it.
 struct ProbeEvent {
-    static constexpr std::uint64_t kMagic = 0x3245424F52505053;  // "SPPROBE2"
+    static constexpr std::uint64_t kMagic = 0x3345424F52505053;  // "SPPROBE3"
     std::uint64_t magic;
     // Not 0: a tracer wants it.
     const int* state;
@@ -34,6 +34,8 @@ struct ProbeEvent {
     const ProbeEvent* end;
     // The site's event of another tracer, or null.
     const ProbeEvent* next;
+    // Its bit in `probes_asked`. A tracer may want an event that the program is not asked for any more.
+    std::uint32_t tracer;
 
     bool is_wanted() const { return __atomic_load_n(state, __ATOMIC_RELAXED) != 0; }
     // Calls `use` with each tracer's event, or that of its end, if the tracer wants it.
@@ -44,10 +46,10 @@ struct ProbeEvent {
             if (found != nullptr && found->is_wanted()) use(*found);
         }
     }
-    // Whether any tracer wants it.
-    bool is_wanted_by_any(bool is_end) const {
+    // Whether any tracer of these wants it.
+    bool is_wanted_by_any(std::uint32_t tracers, bool is_end) const {
         bool is_any = false;
-        each_wanted(is_end, [&is_any](const ProbeEvent&) { is_any = true; });
+        each_wanted(is_end, [&](const ProbeEvent& event) { is_any |= (event.tracer & tracers) != 0; });
         return is_any;
     }
 };

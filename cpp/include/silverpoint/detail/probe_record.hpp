@@ -126,7 +126,7 @@ SP_DETAIL_COLD void end_probed_span(Site& site, std::uint64_t held, std::uint64_
     const ProbeEvent* const event = session.is_ready() || ensure_session()
                                         ? probe_event(site.entry.load(std::memory_order_relaxed))
                                         : nullptr;
-    if (event != nullptr && event->is_wanted_by_any(true)) {
+    if (event != nullptr && event->is_wanted_by_any(~std::uint32_t{0}, true)) {
         const std::uint64_t ns = ns_of_ticks(duration);
         write_wanted(
             *event, true,

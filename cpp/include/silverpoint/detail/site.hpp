@@ -392,16 +392,19 @@ inline bool Site::records() const {
         return is_on;
     }
     // A controller that wrote other bits of the state in the same moment has left the bit.
-    if (probes_wanted() == 0) [[unlikely]] {
+    const std::uint32_t asked = probes_wanted();
+    if (asked == 0) [[unlikely]] {
         stop_probing(session.word(at::kProbesAsked), *const_cast<StateByte*>(state_of(number)), 0);
         return is_on;
     }
     begin_probes();
     const std::uint64_t known = whole.load(std::memory_order_acquire);
     const ProbeEvent* const event = probe_event(number);
-    const bool is_wanted =
-        event != nullptr ? event->is_wanted_by_any(false) || event->is_wanted_by_any(true) : known == 0;
-    const bool is_alone = known != 0 && !is_on && event != nullptr && event->is_wanted();
+    const bool is_wanted = event != nullptr
+                               ? event->is_wanted_by_any(asked, false) || event->is_wanted_by_any(asked, true)
+                               : known == 0;
+    const bool is_alone =
+        known != 0 && !is_on && event != nullptr && event->is_wanted() && (event->tracer & asked) != 0;
     const std::uint8_t now = is_alone ? kFeedsTracerAlone : kHeedsTracers;
     if (probed.load(std::memory_order_relaxed) != now) probed.store(now, std::memory_order_release);
     const std::uint64_t usual = is_on && !is_wanted ? known : 0;

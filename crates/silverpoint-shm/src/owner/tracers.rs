@@ -27,6 +27,8 @@ struct ProbeEvent {
     write: Option<unsafe extern "C" fn(*const Self, *const ProbeRecord)>,
     end: AtomicPtr<Self>,
     next: AtomicPtr<Self>,
+    /// Its bit among what the program is asked for.
+    tracer: u32,
 }
 
 impl ProbeEvent {
@@ -47,13 +49,15 @@ struct ProbeRecord {
     is_cut: bool,
 }
 
-/// "SPPROBE2"
-const MAGIC: u64 = 0x3245_424F_5250_5053;
+/// "SPPROBE3"
+const MAGIC: u64 = 0x3345_424F_5250_5053;
 
 /// The tracers' events of a site, or of its end.
 #[derive(Clone, Copy)]
 pub struct Event {
     first: &'static ProbeEvent,
+    /// The tracers that the program is asked to feed: others may want their events, too.
+    asked: u32,
     is_end: bool,
 }
 
@@ -69,7 +73,7 @@ impl Event {
         let all = std::iter::successors(Some(self.first), move |event| follow(&event.next));
         let meant =
             move |event: &'static ProbeEvent| if self.is_end { follow(&event.end) } else { Some(event) };
-        all.filter_map(meant).filter(|event| event.is_wanted())
+        all.filter_map(meant).filter(move |event| event.tracer & self.asked != 0 && event.is_wanted())
     }
 
     /// Whether a tracer wants it now. One load for each tracer.
@@ -148,7 +152,7 @@ pub fn traced(id: u32) -> Traced {
         let event =
             (address as *const ProbeEvent).as_ref().filter(|event| asked != 0 && event.magic == MAGIC);
         Traced {
-            event: event.map(|first| Event { first, is_end: false }),
+            event: event.map(|first| Event { first, asked, is_end: false }),
             is_on: state.load(Ordering::Relaxed) & at::state::RING != 0,
         }
     }

@@ -63,9 +63,14 @@ static void one(int i) {
 
 int main(int argc, char** argv) {
     if (argc > 1 && std::strcmp(argv[1], "ticks") == 0) {
-        // One for each line of input.
-        while (std::getchar() != EOF) {
-            SP_INSTANT("tick");
+        // One for each line of input. A question mark asks how often its argument was evaluated.
+        int evaluated = 0;
+        for (int c; (c = std::getchar()) != EOF;) {
+            if (c == '?') {
+                std::printf("%d\n", evaluated);
+                continue;
+            }
+            SP_INSTANT("tick", ++evaluated);
             std::puts("done");
             std::fflush(stdout);
         }

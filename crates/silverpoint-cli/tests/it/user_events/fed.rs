@@ -256,6 +256,14 @@ impl Ticking {
         assert_eq!(self.lines.next().unwrap().unwrap(), "done");
     }
 
+    /// How often its argument was evaluated; then it ticks.
+    pub(super) fn evaluated(&mut self) -> u32 {
+        writeln!(self.input, "?").unwrap();
+        let count = self.lines.next().unwrap().unwrap().parse().unwrap();
+        assert_eq!(self.lines.next().unwrap().unwrap(), "done");
+        count
+    }
+
     /// Its input ends, and so does it.
     pub(super) fn finish(mut self) {
         drop(self.input);
@@ -283,17 +291,21 @@ fn two_tracers_get_each_event() {
             counts().0 > 0 && counts().1 > 0
         });
         let before = counts();
-        (0..5).for_each(|_| program.tick());
+        let evaluated = program.evaluated();
+        (0..4).for_each(|_| program.tick());
         assert_eq!(counts(), (before.0 + 5, before.1 + 5));
-        // The copy asks whether user_events are asked for, too: LTTng's own bit keeps the tracepoint awake.
+        // The copy's events are user_events' own, too: LTTng's bit keeps the tracepoint awake, and nobody wants it.
         let pid = program.child.id();
         let switch = |to: &str| switch(&scratch, pid, to);
         switch("user_events=off");
-        (0..5).for_each(|_| program.tick());
+        assert_eq!(program.evaluated(), evaluated + 5);
+        (0..3).for_each(|_| program.tick());
+        assert_eq!(program.evaluated(), evaluated + 5);
         assert_eq!(counts(), (before.0 + 5, before.1 + 5));
         switch("user_events=on");
         (0..5).for_each(|_| program.tick());
         assert_eq!(counts(), (before.0 + 10, before.1 + 10));
+        assert_eq!(program.evaluated(), evaluated + 10);
         program.finish();
     }
 }
@@ -455,6 +467,6 @@ fn the_kernel_gets_what_its_header_says() {
     for (number, event) in all {
         assert_eq!(number, 1000);
         let event = decode(name, &event);
-        assert_eq!((&*event.name, &*event.provider, event.fields.len()), ("tick", "shop", 0));
+        assert_eq!((&*event.name, &*event.provider, event.fields.len()), ("tick", "shop", 1));
     }
 }
