@@ -82,7 +82,8 @@ fn one(i: i32) {
         c = '\u{fc}'
     );
     event!("items", shape, sides = BTreeMap::from([(side, i)]), unit = ());
-    event!("long", long);
+    // More than a record on the stack has.
+    event!("long", long, fixed = [i as f32; 160]);
     generic(i);
     generic(text.as_str());
     generic(odd);

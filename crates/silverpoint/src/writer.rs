@@ -195,7 +195,7 @@ impl<'a> Writer<'a> {
         self.end as usize - self.at as usize
     }
 
-    /// Checks once whether there is room for several values. They are not checked one by one then, until
+    /// Checks once whether there is room for several values, and makes it where it can be made. They are not checked one by one then, until
     /// [`apart`](Self::apart) is called with the result. Without room it gives nothing, and they must not be
     /// written. (No closure: it might not be inlined, and then the writer would not stay in registers.)
     ///
@@ -203,8 +203,7 @@ impl<'a> Writer<'a> {
     /// What is written until then takes at most `bytes` when nothing has to be cut.
     #[inline(always)]
     pub(crate) unsafe fn together(&mut self, bytes: usize) -> Option<Checked> {
-        if self.checked && !self.cutting && self.left() < bytes {
-            self.overrun = true;
+        if self.checked && !self.cutting && self.left() < bytes && !self.finds_room(bytes) {
             return None;
         }
         let before = Checked(self.checked);

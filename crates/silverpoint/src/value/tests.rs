@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::args::Args;
+use crate::scratch::Scratch;
 use crate::writer::Writer;
 use crate::{Bytes, Trace};
 
@@ -324,6 +325,24 @@ fn what_is_checked_together_stays_in_the_room() {
     check(&(&1i32, (&(), (&nested, (&"a text", (&4u16, ()))))));
     check(&(&(), (&texts, (&(), ()))));
     check(&(&"", (&1u8, (&texts, ()))));
+}
+
+#[test]
+fn what_is_checked_together_goes_on_in_the_pages_of_a_scratch() {
+    fn check(args: &impl Args) {
+        let mut scratch = Scratch::new();
+        let mut writer = Writer::into_scratch(&mut scratch, args.least());
+        args.write(&mut writer);
+        let (len, has_overrun) = (writer.used(), writer.has_overrun());
+        assert!(!has_overrun);
+        // SAFETY: so many were written.
+        assert_eq!(unsafe { scratch.bytes(len) }, encode(args).1);
+    }
+    let numbers: [u64; 200] = std::array::from_fn(|i| i as u64);
+    check(&(&[1.5f32; 126], ()));
+    check(&(&[1.5f32; 127], ()));
+    check(&(&1u8, (&numbers, (&2u8, ()))));
+    check(&(&"text", (&numbers, (&[2u8; 500], ()))));
 }
 
 #[test]
