@@ -104,6 +104,12 @@ class Build:
         self.cargo(cwd=BENCH / "rust", target=target)
         return target / "release/silverpoint-bench-rust"
 
+    def rust_lttng_driver(self):
+        """The same package's driver of the columns of LTTng."""
+        target = self.directory / "rust"
+        self.cargo("--bin", "lttng", cwd=BENCH / "rust", target=target)
+        return target / "release/lttng"
+
 
 # ---- the floor's machine code ----
 

@@ -10,7 +10,13 @@ from .numbers import again, figures, interval, median, ratio
 from .report import text
 
 CASES = {"literal": "literal", "three.fields": "3 numbers", "text.fields": "2 numbers and a text", "floats.fields": "128 floats"}
-BY_HAND, RING, LTTNG, BOTH = "LTTng-UST", "silverpoint, ring alone", "silverpoint, LTTng alone", "silverpoint, ring and LTTng"
+BY_HAND = "LTTng-UST"
+# Ours in each language: LTTng alone, ring and LTTng, ring alone.
+LANGUAGES = {"C++": "silverpoint", "C": "silverpoint-c", "Rust": "silverpoint-rust"}
+WAYS = ("LTTng alone", "ring and LTTng", "ring alone")
+OURS = {language: tuple(f"{name}, {way}" for way in WAYS) for language, name in LANGUAGES.items()}
+LTTNG, BOTH, RING = OURS["C++"]
+ROWS = (BY_HAND, *(name for names in OURS.values() for name in names))
 PATH = "/var/lib/silverpoint/data/frame.000"
 # Of a call by hand: what ours by LTTng may take at most.
 BUDGET = {"literal": 1.0, "three.fields": 1.0, "text.fields": 1.0, "floats.fields": 1.05}
@@ -93,35 +99,42 @@ def library(bench):
     return path
 
 
-def ours(bench):
+def ours(bench, languages=tuple(LANGUAGES)):
     """The facilities of ours. The tools of LTTng must be there."""
-    driver = bench.cxx_driver(building.BENCH / "lttng/ours.cpp", "lttng-ours")
-    probes = library(bench)
-    return [Ours(RING, driver, probes, True, False), Ours(LTTNG, driver, probes, False, True), Ours(BOTH, driver, probes, True, True)]
+    folder, probes = building.BENCH / "lttng", library(bench)
+    build = {"C++": lambda: bench.cxx_driver(folder / "ours.cpp", "lttng-ours"), "C": lambda: bench.c_driver(folder / "ours.c", "lttng-ours-c"), "Rust": bench.rust_lttng_driver}
+    drivers = {language: build[language]() for language in languages}
+    return [Ours(name, drivers[language], probes, way != WAYS[0], way != WAYS[2]) for language in languages for name, way in zip(OURS[language], WAYS)]
+
+
+def cases_of(facility):
+    """C has no arrays of numbers."""
+    return [case for case in CASES if case != "floats.fields" or facility.name not in OURS["C"]]
 
 
 def verdicts(found):
     """A line for each bar: what our event costs beside one by hand."""
     lines = []
-    for case, title in CASES.items():
-        mine, theirs = found.get((LTTNG, case)), found.get((BY_HAND, case))
-        if not mine or not theirs:
-            lines.append(f"- {title}: not counted")
-            continue
-        times = figures(mine)[0] / figures(theirs)[0]
-        lines.append(f"- {title}: {text(times)} × an event by hand, at most {BUDGET[case]}: {'pass' if times <= BUDGET[case] else 'MISS'}")
+    for language, (alone, *_) in OURS.items():
+        for case, title in CASES.items():
+            mine, theirs = found.get((alone, case)), found.get((BY_HAND, case))
+            if not mine or not theirs:
+                lines.append(f"- {language}, {title}: not counted")
+                continue
+            times = figures(mine)[0] / figures(theirs)[0]
+            lines.append(f"- {language}, {title}: {text(times)} × an event by hand, at most {BUDGET[case]}: {'pass' if times <= BUDGET[case] else 'MISS'}")
     return lines
 
 
 def markdown(found):
     """The lines of the section; none where nothing was measured. `found`: {(facility, case): [result of bursts]}."""
-    if not any((name, case) in found for name in (RING, LTTNG, BOTH) for case in CASES):
+    if not any((name, case) in found for name in ROWS[1:] for case in CASES):
         return []
     lines = ["## LTTng: declared fields", "",
              "ns of a call; in brackets how many times as long as an event by hand, and how many floors. Every event was found in LTTng's trace, and every record in the trace file: nothing was dropped. Figures of a machine that does other "
              "work say only how the rows compare.", "",
              "| | " + " | ".join(CASES.values()) + " |", "|---|" + "---|" * len(CASES)]
-    for name in (BY_HAND, LTTNG, BOTH, RING):
+    for name in ROWS:
         cells = []
         for case in CASES:
             runs, theirs = found.get((name, case)), found.get((BY_HAND, case))
@@ -133,7 +146,7 @@ def markdown(found):
             times = f"{value / figures(theirs)[0]:.2f} ×, " if theirs and name != BY_HAND else ""
             cells.append(f"{text(value)} ({times}{text(value / floor)} floors, {text(low)} to {text(high)})")
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    floors = [median([figures(runs)[1] for (name, at), runs in found.items() if at == case and name in (BY_HAND, LTTNG, BOTH, RING)] or [0]) for case in CASES]
+    floors = [median([figures(runs)[1] for (name, at), runs in found.items() if at == case and name in ROWS] or [0]) for case in CASES]
     lines.append("| the floor of the same processes | " + " | ".join(text(one) if one else "–" for one in floors) + " |")
     return [*lines, "", *verdicts(found), ""]
 
@@ -141,5 +154,5 @@ def markdown(found):
 def rows(found):
     """For programs."""
     return [{"facility": name, "case": case, "ns": round(figures(runs)[0], 2), "floor_ns": round(figures(runs)[1], 2), "processes": len(runs), "again": again([figures([run])[0] for run in runs])}
-            for name in (BY_HAND, LTTNG, BOTH, RING) for case in CASES if (runs := found.get((name, case)))]
+            for name in ROWS for case in CASES if (runs := found.get((name, case)))]
 

@@ -81,12 +81,12 @@ def structured(data, better):
     parts = ["<h2>S1. Structured tracepoints beside qDebug and LTTng</h2>", "<p>Nanoseconds of a call on the caller's side; in brackets how many times as long as silverpoint-cpp.</p>",
              html.table(("", *cases.values(), "the source's, µs"), rows, own=tuple(variants))]
     if declared:
-        names_of_events = (lttng.BY_HAND, lttng.LTTNG, lttng.BOTH, lttng.RING)
+        names_of_events = [name for name in lttng.ROWS if any((name, case) in declared for case in lttng.CASES)]
         rows = [(name, *(show(declared.get((name, case))) for case in lttng.CASES)) for name in names_of_events]
         floors = {case: min(row["floor_ns"] for row in data["lttng"] if row["case"] == case) for case in lttng.CASES if any(row["case"] == case for row in data["lttng"])}
         rows.append(("the floor of the same processes, at least", *(text(floors[case]) if case in floors else "–" for case in lttng.CASES)))
         parts += ["<h3>LTTng with declared fields, ns a call</h3>", "<p>A provider written by hand, and our tracepoints of the same names and arguments. Nothing was dropped: every event was found in LTTng's trace, and every record in "
-                  "the trace file.</p>", html.table(("", *lttng.CASES.values()), rows, own=(lttng.LTTNG, lttng.BOTH, lttng.RING))]
+                  "the trace file.</p>", html.table(("", *lttng.CASES.values()), rows, own=lttng.ROWS[1:])]
     for case, title in cases.items():
         bars = [(name, ns[name, case].value, is_own(name)) for name in names if (name, case) in ns]
         parts.append(html.figure(plots.bars(f"{title}: ns a call", bars, "ns"), "Logarithmic."))

@@ -246,7 +246,7 @@ def measure(bench, own, runner, repeats, pairs, seed, until):
         steps += [(facility, "sustained", case, case, {"records": count}) for case, count in counts.items()]
     steps += [(way, "burst", case, case, {"pairs": max(pairs // 4, 10)}) for way in ways for case in CASES]
     steps += [(facility, "burst", case, case, {"pairs": max(pairs // 8, 10)}) for facility in facilities if isinstance(facility, Lttng) for case in DECLARED]
-    steps += [(facility, "burst", case, case, {"pairs": max(pairs // 8, 10)}) for facility in by_lttng for case in lttng.CASES]
+    steps += [(facility, "burst", case, case, {"pairs": max(pairs // 8, 10)}) for facility in by_lttng for case in lttng.cases_of(facility)]
     found = Found(ways)
     for facility, mode, driven, case, numbers in turns(steps, repeats, until, source):
         result = runner.run(facility, mode, driven, seed=source.randrange(1, 1 << 31), **numbers)

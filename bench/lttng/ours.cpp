@@ -1,15 +1,13 @@
 // Tracepoints of Silverpoint with the names and arguments of events.h: into the ring, into LTTng-UST, or into
 // both, as the environment says.
-#include <unistd.h>
-
 #include <array>
 #include <cstdlib>
-#include <cstring>
 #include <silverpoint/silverpoint.hpp>
 #include <string>
 
 #include "../cpp/case.hpp"
 #include "../harness/harness.h"
+#include "gate.h"
 
 SP_CATEGORY("bench")
 
@@ -38,13 +36,7 @@ int main(int argc, char** argv) {
         {"text.fields", text_fields_burst, text_fields_singles},
         {"floats.fields", floats_fields_burst, floats_fields_singles},
     };
-    // LTTng knows an event after the first execution of its tracepoint. bench/lttng/run starts the session
-    // when the event is there, and then makes this file.
-    if (const char* const gate = std::getenv("BENCH_LTTNG_GATE")) {
-        for (const bench_case& one : cases)
-            if (argc > 2 && std::strcmp(one.name, argv[2]) == 0) one.burst(1, 0);
-        while (access(gate, F_OK) != 0) usleep(1000);
-    }
+    bench_wait_for_session(cases, sizeof cases / sizeof cases[0], argc, argv);
     const auto nothing = [](std::uint64_t, std::uint64_t) {};
     bench_facility facility{};
     facility.name = "silverpoint and LTTng-UST";
