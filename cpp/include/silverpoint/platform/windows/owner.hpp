@@ -73,11 +73,12 @@ SP_DETAIL_COLD bool make_own_directory(const wchar_t* path) {
     const UserId user = user_of_process(Identity::kUser);
     if (user.size() == 0) return false;
     // A descriptor that contains what it refers to: an access list, protected against what the parent would
-    // add, with one entry. Each number has the byte order of the machine.
-    struct {
+    // add, with one entry. The owner is the identifier in that entry. What a process with administrator's
+    // rights makes would else belong to a group, and the user's other processes would refuse it.
+    struct Descriptor {
         std::uint8_t revision = 1, zero = 0;
         std::uint16_t control = 0x8000 | 0x1000 | 0x0004;
-        std::uint32_t owner_at = 0, group_at = 0, system_list_at = 0, list_at = 20;
+        std::uint32_t owner_at = 36, group_at = 0, system_list_at = 0, list_at = 20;
         std::uint8_t list_revision = 2, list_zero = 0;
         std::uint16_t list_size = 0, count = 1, list_end = 0;
         std::uint8_t type = 0, inherited_by_all = 3;
@@ -85,6 +86,7 @@ SP_DETAIL_COLD bool make_own_directory(const wchar_t* path) {
         std::uint32_t full_access = 0x001F'01FF;
         char user[sizeof(UserId)] = {};
     } descriptor;
+    static_assert(offsetof(Descriptor, user) == 36);
     descriptor.entry_size = static_cast<std::uint16_t>(8 + user.size());
     descriptor.list_size = static_cast<std::uint16_t>(8 + descriptor.entry_size);
     std::memcpy(descriptor.user, user.bytes(), user.size());
