@@ -69,14 +69,27 @@ export const tests = {
     const lines = createInterface({ input: collector.stdout });
     await new Promise((ready) => lines.once("line", ready));
     const step = (words) => new Promise((done) => (lines.once("line", done), collector.stdin.write(`${words}\n`)));
-    await step("count 10");
-    // Nobody empties the ring: the thread waits once, and what follows is lost.
     const reads = (pid) => readFileSync(`/proc/${pid}/comm`, "utf8").trim() === "silverpoint";
     const readers = [collector.pid, ...readFileSync(`/proc/${collector.pid}/task/${collector.pid}/children`, "utf8").trim().split(" ")].filter(reads);
-    readers.forEach((pid) => process.kill(Number(pid), "SIGSTOP"));
-    await step("count 200000");
-    readers.forEach((pid) => process.kill(Number(pid), "SIGCONT"));
-    await step("count 10");
+    const signal = (name) => readers.forEach((pid) => process.kill(Number(pid), name));
+    const stats = () => JSON.parse(run(silverpoint, "stats", "--json", file));
+    // More than the rings take, of which nobody reads anything for a moment: the thread waits.
+    await until("a wait", async () => {
+      signal("SIGSTOP");
+      const done = step("count 120000");
+      await new Promise((resume) => setTimeout(resume, 150));
+      signal("SIGCONT");
+      await done;
+      return stats().stalls > 0;
+    });
+    // And until it does not wait any more, but loses records.
+    await until("a loss", async () => {
+      signal("SIGSTOP");
+      await step("count 120000");
+      signal("SIGCONT");
+      await step("count 10");
+      return stats().lost > 0;
+    });
     collector.stdin.end();
     await new Promise((ended) => collector.once("exit", ended));
     const page = await open(await serve(file));

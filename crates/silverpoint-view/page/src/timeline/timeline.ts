@@ -57,6 +57,8 @@ export class Timeline implements Surface {
     trace.onChange(() => this.refresh());
     store.onChange((_, changed) => {
       if (changed.has("folded")) this.relay();
+      // The answer may be there before the next frame.
+      if (changed.has("view") && this.canvas.clientWidth) this.want(this.canvas.clientHeight);
       this.redraw();
     });
   }
@@ -90,8 +92,7 @@ export class Timeline implements Surface {
     const { height, context } = sharpen(this.canvas);
     this.limitScroll(height);
     const scale = this.scale();
-    const seen = this.layout.placed.filter(({ top, height: high }) => top + high >= this.scroll && top <= this.scroll + height);
-    this.tiles.want(seen.map(({ track }) => track), this.view, scale.width);
+    this.want(height);
     const { mouse, selected } = this;
     // Other rectangles may be under the mouse than those of the answer before.
     const hovered = (this.hovered = mouse && this.hitAt(...mouse));
@@ -112,6 +113,12 @@ export class Timeline implements Surface {
       whole: this.trace.whole,
     });
     this.canvas.dataset["drawn"] = this.tiles.isLoading ? "waiting" : "complete";
+  }
+
+  /** Asks for what is in sight. */
+  private want(height: number): void {
+    const seen = this.layout.placed.filter(({ top, height: high }) => top + high >= this.scroll && top <= this.scroll + height);
+    this.tiles.want(seen.map(({ track }) => track), this.view, this.scale().width);
   }
 
   private limitScroll(height: number): void {
