@@ -1,0 +1,21 @@
+//! What programs for Windows give to OutputDebugString, taken by the protocol of debug monitors (DBWIN).
+//!
+//! ```text
+//! senders ──objects of the system──▶ monitor: copies, lets go on ──queue──▶ show: one line for each message
+//! ```
+//!
+//! The monitor is a state machine over [`Objects`]. Tests run it beside simulated senders, on any system.
+
+mod monitor;
+#[cfg(windows)]
+mod objects;
+#[cfg(windows)]
+mod process;
+#[cfg(windows)]
+mod show;
+#[cfg(test)]
+mod tests;
+
+pub use monitor::{BUFFER_BYTES, Message, Monitor, Objects};
+#[cfg(windows)]
+pub use show::show;

@@ -1,0 +1,182 @@
+//! The protocol's objects on Windows.
+
+use std::ffi::CStr;
+use std::fmt;
+use std::io;
+use std::ptr;
+use std::time::{Duration, Instant};
+
+use windows_sys::Win32::Foundation::{
+    CloseHandle, ERROR_ALREADY_EXISTS, GetLastError, HANDLE, INVALID_HANDLE_VALUE, WAIT_ABANDONED,
+    WAIT_OBJECT_0, WAIT_TIMEOUT,
+};
+use windows_sys::Win32::System::Memory::{
+    CreateFileMappingA, FILE_MAP_READ, MEMORY_MAPPED_VIEW_ADDRESS, MapViewOfFile, PAGE_READWRITE,
+    UnmapViewOfFile,
+};
+use windows_sys::Win32::System::Threading::{
+    CreateEventA, CreateMutexA, PulseEvent, ReleaseMutex, SetEvent, WaitForSingleObject,
+};
+
+use crate::monitor::{BUFFER_BYTES, Objects};
+
+/// How long a sender, which has the objects open for a moment, may be taken for another monitor.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Why there is no monitor.
+#[derive(Debug)]
+pub enum Refused {
+    /// Another one takes the messages.
+    Taken,
+    /// The system.
+    Failed(io::Error),
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Taken => f.write_str(
+                "another debug monitor takes the output of this session (DBWIN_BUFFER exists): end it first",
+            ),
+            Self::Failed(error) => write!(f, "the objects of OutputDebugString cannot be made: {error}"),
+        }
+    }
+}
+
+/// A handle that is closed.
+struct Handle(HANDLE);
+
+impl Handle {
+    fn new(handle: HANDLE) -> io::Result<Self> {
+        if handle.is_null() { Err(io::Error::last_os_error()) } else { Ok(Self(handle)) }
+    }
+
+    /// Waits at most so long; whether it was signalled, or abandoned.
+    fn wait(&self, timeout: Duration) -> io::Result<bool> {
+        let ms = u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX - 1);
+        // SAFETY: the handle is open.
+        match unsafe { WaitForSingleObject(self.0, ms) } {
+            WAIT_OBJECT_0 | WAIT_ABANDONED => Ok(true),
+            WAIT_TIMEOUT => Ok(false),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // SAFETY: the handle is open, and unused after this.
+        unsafe { CloseHandle(self.0) };
+    }
+}
+
+/// See the module.
+pub struct WindowsObjects {
+    mutex: Handle,
+    buffer_ready: Handle,
+    data_ready: Handle,
+    view: MEMORY_MAPPED_VIEW_ADDRESS,
+    /// Whose existence tells other monitors of this one.
+    _mapping: Handle,
+}
+
+impl WindowsObjects {
+    /// Makes them.
+    ///
+    /// # Errors
+    /// Another monitor runs, or the system refuses.
+    pub fn create() -> Result<Self, Refused> {
+        let mapping = mapping()?;
+        // SAFETY: the mapping is open and has so many bytes.
+        let view = unsafe { MapViewOfFile(mapping.0, FILE_MAP_READ, 0, 0, BUFFER_BYTES) };
+        if view.Value.is_null() {
+            return Err(Refused::Failed(io::Error::last_os_error()));
+        }
+        // SAFETY: the name ends with a zero.
+        let mutex = unsafe { CreateMutexA(ptr::null(), 0, c"DBWinMutex".as_ptr().cast()) };
+        Ok(Self {
+            mutex: Handle::new(mutex).map_err(Refused::Failed)?,
+            buffer_ready: event(c"DBWIN_BUFFER_READY")?,
+            data_ready: event(c"DBWIN_DATA_READY")?,
+            view,
+            _mapping: mapping,
+        })
+    }
+}
+
+fn mapping() -> Result<Handle, Refused> {
+    let begun = Instant::now();
+    loop {
+        // SAFETY: the name ends with a zero; no file is behind it.
+        let (handle, error) = unsafe {
+            let name = c"DBWIN_BUFFER".as_ptr().cast();
+            let size = BUFFER_BYTES as u32;
+            let handle = CreateFileMappingA(INVALID_HANDLE_VALUE, ptr::null(), PAGE_READWRITE, 0, size, name);
+            (handle, GetLastError())
+        };
+        let handle = Handle::new(handle).map_err(Refused::Failed)?;
+        if error != ERROR_ALREADY_EXISTS {
+            return Ok(handle);
+        }
+        if begun.elapsed() > PATIENCE {
+            return Err(Refused::Taken);
+        }
+        drop(handle);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// An event that one wait resets.
+fn event(name: &CStr) -> Result<Handle, Refused> {
+    // SAFETY: the name ends with a zero.
+    Handle::new(unsafe { CreateEventA(ptr::null(), 0, 0, name.as_ptr().cast()) }).map_err(Refused::Failed)
+}
+
+fn done(result: i32) -> io::Result<()> {
+    if result == 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+impl Objects for WindowsObjects {
+    type Error = io::Error;
+
+    fn wait_for_data(&mut self, timeout: Duration) -> io::Result<bool> {
+        self.data_ready.wait(timeout)
+    }
+
+    fn copy(&mut self, to: &mut [u8; BUFFER_BYTES]) {
+        for (at, byte) in to.iter_mut().enumerate() {
+            // SAFETY: the view has so many bytes. Other processes may write them, so each is read once, as volatile.
+            *byte = unsafe { self.view.Value.cast::<u8>().add(at).read_volatile() };
+        }
+    }
+
+    fn set_buffer_ready(&mut self) -> io::Result<()> {
+        // SAFETY: the handle is open.
+        done(unsafe { SetEvent(self.buffer_ready.0) })
+    }
+
+    fn reset_buffer_ready(&mut self) -> io::Result<bool> {
+        self.buffer_ready.wait(Duration::ZERO)
+    }
+
+    fn pulse_buffer_ready(&mut self) -> io::Result<()> {
+        // SAFETY: the handle is open.
+        done(unsafe { PulseEvent(self.buffer_ready.0) })
+    }
+
+    fn try_lock(&mut self) -> io::Result<bool> {
+        self.mutex.wait(Duration::ZERO)
+    }
+
+    fn unlock(&mut self) -> io::Result<()> {
+        // SAFETY: the handle is open.
+        done(unsafe { ReleaseMutex(self.mutex.0) })
+    }
+}
+
+impl Drop for WindowsObjects {
+    fn drop(&mut self) {
+        // SAFETY: the view is unused after this.
+        unsafe { UnmapViewOfFile(self.view) };
+    }
+}
