@@ -11,6 +11,8 @@ def problems(found):
     wrong = []
     if found["steps"]["records"] != found["records"]:
         wrong.append(f"{found['records']} records made, {found['steps']['records']} shown")
+    if found["steps"]["lost"]:
+        wrong.append(f"{found['steps']['lost']} records lost")
     for name in ("reading", "finished", "jumps"):
         if not found["steps"][name]:
             wrong.append(f"no steps were measured ({name})")

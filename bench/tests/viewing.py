@@ -7,7 +7,7 @@ from lib import viewing
 
 def found(**steps):
     run = {"listening": 100.0, "first": 1900.0, "read": 5, "memory": 90_000_000}
-    all_steps = {"records": 1000, "reading": [10.0] * 99 + [900.0], "finished": [60.0] * 20, "jumps": [5.0], "whole": 5000.0, "memory": 150_000_000} | steps
+    all_steps = {"records": 1000, "lost": 0, "reading": [10.0] * 99 + [900.0], "finished": [60.0] * 20, "jumps": [5.0], "whole": 5000.0, "memory": 150_000_000} | steps
     small = {"records": 10, "silver": 1000, "chrome": 3000, "perfetto": 2000}
     return {"records": 1000, "bytes": 100_000, "recorded_s": 1.0, "first": [run], "steps": all_steps, "unindexed": [run | {"first": 30_000.0}], "small": small}
 
@@ -24,5 +24,6 @@ class Viewing(unittest.TestCase):
     def test_missing_records_and_missing_steps_do_not_count(self):
         self.assertEqual(viewing.problems(found()), [])
         self.assertEqual(viewing.problems(found(records=999)), ["1000 records made, 999 shown"])
+        self.assertEqual(viewing.problems(found(lost=1)), ["1 records lost"])
         self.assertIn("(jumps)", viewing.problems(found(jumps=[]))[0])
         self.assertIn("**Does not count: x.**", viewing.page(found(), {"cores": 2}, ["x"]))

@@ -90,8 +90,9 @@ if (mode === "steps") {
   found.readWhileStepping = Number((await get("/api/trace")).progress.records);
   const until = performance.now() + DEADLINE_MS;
   for (;;) {
-    const { progress } = await get("/api/trace");
-    found.records = Number(progress.records);
+    const { progress, stalls, lost } = await get("/api/trace");
+    // Waits are records, too, but not of the program's making.
+    Object.assign(found, { records: Number(progress.records) - Number(stalls), lost: Number(lost) });
     if (progress.state === "finished") break;
     if (progress.problem || performance.now() > until) throw new Error(`the file is not read: ${JSON.stringify(progress)}`);
     await new Promise((resume) => setTimeout(resume, 500));
