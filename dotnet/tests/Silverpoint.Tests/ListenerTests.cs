@@ -17,6 +17,8 @@ static class ListenerTests
         ["one two three", "    indented", "        deeper", "net: of a category", "ends with a line end", "", "number 7", "unfinished"],
         Lines("ListenerLines"));
 
+    public static void OwnWriteLineSeesWhatWriteEnds() => Same(["user ***", "whole ***"], Lines("ListenerDerived"));
+
     public static void PiecesAreRecordedAtOnce() => Same(["one", "two"], Lines("ListenerPieces"));
 
     public static void EventsHaveLevelSourceAndId()
@@ -128,6 +130,22 @@ static partial class Programs
         Trace.WriteLine("");
         Trace.WriteLine((object)"number 7");
         Trace.Write("unfinished");
+        return 0;
+    }
+
+    // A program's own listener: it hides what nobody may read.
+    sealed class Masking : SilverpointTraceListener
+    {
+        public override void WriteLine(string message) => base.WriteLine(message.Replace("secret", "***"));
+    }
+
+    public static int ListenerDerived(string[] arguments)
+    {
+        Trace.Listeners.Clear();
+        Trace.Listeners.Add(new Masking());
+        Trace.Write("user ");
+        Trace.Write("secret\r\n");
+        Trace.Write("whole secret\n");
         return 0;
     }
 

@@ -29,6 +29,7 @@ namespace Silverpoint
         private volatile ThreadLocal<PartialLine> lines;
         // Some thread has begun a line. A thread that has done so sees it; the others have none that they could end.
         private bool hasLines;
+        private readonly bool isDerived;
 
         /// <summary>A listener with the usual settings.</summary>
         public SilverpointTraceListener() : this("") { }
@@ -40,6 +41,7 @@ namespace Silverpoint
             settings = ListenerSettings.Parse(initializeData);
             for (int i = 0; i < sources.Length; ++i) sources[i] = new BoundedTable<string, TraceSite>(MostSources);
             written = SiteOf(settings.Category, settings.Level);
+            isDerived = GetType() != typeof(SilverpointTraceListener);
             lines = NewLines();
         }
 
@@ -63,7 +65,9 @@ namespace Silverpoint
             {
                 --end;
                 if (end > 0 && message[end - 1] == '\r') --end;
-                EndLine(message, message.Length - end);
+                // A program's own WriteLine may change the text.
+                if (isDerived) WriteLine(message.Substring(0, end));
+                else EndLine(message, message.Length - end);
                 return;
             }
             string whole = lines.Value.Add(message, Indentation);
