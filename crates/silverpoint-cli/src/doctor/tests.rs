@@ -171,11 +171,16 @@ fn rings() {
     only(memory::rings(&made.system()), State::Ok, "up to 20.0 MiB");
     limit("Max file size             unlimited");
     // What is asked for, and a ring that nothing follows.
-    let mut system = made.system();
-    system.environment.insert("SILVERPOINT_MEMORY".into(), "4M".into());
-    let finding = only(memory::rings(&system), State::Warn, "up to 4.0 MiB");
+    let asked = |bytes: &str| {
+        let mut system = made.system();
+        system.environment.insert("SILVERPOINT_MEMORY".into(), bytes.into());
+        memory::rings(&system)
+    };
+    let finding = only(asked("4M"), State::Ok, "up to 4.0 MiB");
+    assert!(finding.means.starts_with("a burst of 1.0 MiB in one thread waits"), "{finding:#?}");
+    let finding = only(asked("256K"), State::Warn, "up to 256.0 KiB");
     assert!(
-        finding.means.contains("more than 1.0 MiB") && finding.means.contains("no further"),
+        finding.means.contains("more than 64.0 KiB") && finding.means.contains("no further"),
         "{finding:#?}"
     );
     made.space = |_| Some(Space { size: 1 << 20, free: 1 << 20 });
