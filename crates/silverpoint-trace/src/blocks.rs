@@ -20,6 +20,8 @@ pub struct BlockReader {
     decompressor: Decompressor,
     /// About the last block, when it was read where its file's index does not say.
     misplaced: Option<Note>,
+    /// Bytes that were read and made so far, also in vain.
+    pub(super) bytes: u64,
     /// For [`BlockReader::walk`].
     pub(super) raw: Vec<u8>,
 }
@@ -54,6 +56,7 @@ impl BlockReader {
     /// really is.
     fn stored(&mut self, trace: &Trace, block: &BlockRef, payload: &mut Vec<u8>) -> Result<(), String> {
         self.misplaced = None;
+        self.bytes += u64::from(block.header.stored_size);
         let Some(source) = trace.source(block.file) else { return Err("there is no such file".into()) };
         let mut read =
             |at| read_payload(source, at, &block.header, payload).map_err(|error| error.to_string());
@@ -81,9 +84,15 @@ impl BlockReader {
         self.stored = stored;
         read?;
         if header.encoding & !COMPACT != RAW {
-            self.decompressor
-                .decompress(header.encoding, &self.stored, header.raw_size, &mut self.unpacked)
-                .map_err(|error| error.to_string())?;
+            let unpacked = self.decompressor.decompress(
+                header.encoding,
+                &self.stored,
+                header.raw_size,
+                &mut self.unpacked,
+            );
+            // How far it came before an error is unknown.
+            self.bytes += if unpacked.is_ok() { self.unpacked.len() } else { PAYLOAD_MAX } as u64;
+            unpacked.map_err(|error| error.to_string())?;
             std::mem::swap(&mut self.stored, &mut self.unpacked);
         }
         Ok(())
@@ -121,6 +130,7 @@ impl BlockReader {
                 std::mem::swap(raw, &mut self.stored);
             } else {
                 let size = (header.raw_size as usize).min(PAYLOAD_MAX);
+                self.bytes += size as u64;
                 if let Err(error) = compact::expand(&self.stored, size, &session.signatures, raw) {
                     keep_whole_records(raw);
                     return Err(error.to_string());

@@ -48,6 +48,8 @@ pub struct Events<'t> {
     bound_ns: i64,
     /// When so many blocks have been read, no more is given for now.
     pause_at: u64,
+    /// How many bytes are read and unpacked before that is now.
+    bytes_max: u64,
     selection: Option<Selection>,
     reader: BlockReader,
     rooms: Rooms,
@@ -108,6 +110,7 @@ impl<'t> Events<'t> {
             contexts: progress.contexts,
             bound_ns,
             pause_at: u64::MAX,
+            bytes_max: u64::MAX,
             selection,
             reader: BlockReader::default(),
             rooms: progress.rooms,
@@ -179,6 +182,12 @@ impl<'t> Events<'t> {
     /// Reads at most about so many blocks, and one more of each stream, and gives `None` then.
     pub(super) fn pause_after(mut self, blocks: u64) -> Self {
         self.pause_at = blocks.saturating_add(self.cursors.len() as u64);
+        self
+    }
+
+    /// Reads no further block once so many bytes have been read and unpacked, and gives `None` then.
+    pub(super) fn pause_after_bytes(mut self, bytes: u64) -> Self {
+        self.bytes_max = bytes;
         self
     }
 

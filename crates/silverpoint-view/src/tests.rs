@@ -4,7 +4,13 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use silverpoint_read::OpenOptions;
+use silverpoint_trace::Trace;
+use silverpoint_wire::block::{BlockHeader, BlockKind, push_block};
+use silverpoint_wire::compression::{Compression, Compressor};
+use silverpoint_wire::layout::block::COMPACT;
+use silverpoint_wire::layout::record::HEADER_SIZE;
 use silverpoint_wire::level::{Kind, Level};
+use silverpoint_wire::record::RecordHeader;
 use silverpoint_wire::site::SiteDescription;
 
 use crate::answers;
@@ -72,6 +78,27 @@ fn open(file: &Written) -> Views {
         view.work(std::time::Duration::from_millis(100));
     }
     views
+}
+
+/// Blocks of one stream, all of the same time, whose headers are as they are given.
+fn hostile(name: &str, blocks: u64, header: BlockHeader, payload: &[u8]) -> (Written, Trace) {
+    let mut b = Builder::new();
+    b.session(1, "/bin/p", 7);
+    b.stream(1, 1, 9, "pump");
+    b.site(1, 16, &log(Level::Info, "x", 1, "line", ""));
+    let length = header.ring_end;
+    for number in 0..blocks {
+        let (ring_begin, ring_end) = (number * length, (number + 1) * length);
+        // Behind those of the file, the session, its anchors, the stream and the site.
+        let block = BlockHeader { sequence: 5 + number, ring_begin, ring_end, ..header };
+        push_block(&mut b.bytes, &block, payload);
+        b.skip_block();
+    }
+    b.end();
+    let path = std::env::temp_dir().join(format!("silverpoint-view-{name}-{}.silver", std::process::id()));
+    std::fs::write(&path, &b.bytes).unwrap();
+    let trace = Trace::open(&[&path]).unwrap();
+    (Written(path), trace)
 }
 
 /// Asks as the page does.
@@ -165,4 +192,49 @@ fn a_merged_timeline_shows_the_same_when_it_is_zoomed_into() {
         assert_eq!((has_detail, &found["merged_ns"]), (true, &Value::from("0")));
         assert_eq!(found["tracks"], expected["tracks"], "{at} {size}");
     }
+}
+
+#[test]
+fn reading_ahead_ends_where_the_bytes_of_blocks_are_too_many_whatever_their_headers_state() {
+    const EVER: (i64, i64) = (i64::MIN, i64::MAX);
+    let mut zeros = Vec::new();
+    let zstd = Compressor::new(Compression::Zstd(1)).compress(&vec![0; 16 << 20], &mut zeros);
+    assert!(zeros.len() < 4096);
+    let header = BlockHeader {
+        session: 1,
+        stream: 1,
+        last_ticks: 1000,
+        records: 1,
+        levels: u32::MAX >> 1,
+        sites: u64::MAX,
+        ..BlockHeader::new(BlockKind::RECORDS, &zeros)
+    };
+    let whole =
+        |blocks, header, payload| hostile("bytes", blocks, header, payload).1.between(EVER, 1000, |_| {});
+    let honest = BlockHeader { encoding: zstd, raw_size: 16 << 20, ring_end: 16 << 20, ..header };
+    assert_eq!([1, 8].map(|blocks| whole(blocks, honest, &zeros)), [true, false]);
+    // What it is unpacked to may be large although little is to come out of that.
+    let lying = BlockHeader { encoding: COMPACT | zstd, raw_size: 16, ring_end: 16, ..header };
+    assert_eq!([1, 9].map(|blocks| whole(blocks, lying, &zeros)), [true, false]);
+}
+
+#[test]
+fn reading_ahead_counts_records_itself() {
+    let record = RecordHeader { size: HEADER_SIZE as u32, flags: 0, site: 16, ticks: 500 }.encode();
+    let payload = record.repeat(30);
+    let header = BlockHeader {
+        session: 1,
+        stream: 1,
+        last_ticks: 1000,
+        levels: u32::MAX >> 1,
+        sites: u64::MAX,
+        ring_end: payload.len() as u64,
+        ..BlockHeader::new(BlockKind::RECORDS, &payload)
+    };
+    let (_file, trace) = hostile("counts", 2, header, &payload);
+    let given = |most| {
+        let mut given = 0;
+        (trace.between((i64::MIN, i64::MAX), most, |_| given += 1), given)
+    };
+    assert_eq!([60, 59].map(given), [(true, 60), (false, 59)]);
 }

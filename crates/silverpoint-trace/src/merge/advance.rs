@@ -60,7 +60,11 @@ impl<'t> Events<'t> {
                 let mut raw = self.rooms.take();
                 self.blocks_read += 1;
                 let session = &self.trace.sessions[cursor.session as usize];
-                if let Some(note) = self.reader.read(self.trace, session, next.block, &mut raw) {
+                let note = self.reader.read(self.trace, session, next.block, &mut raw);
+                if self.reader.bytes > self.bytes_max {
+                    self.pause_at = 0;
+                }
+                if let Some(note) = note {
                     self.note(note);
                     if raw.is_empty() {
                         self.cursors[index as usize].blocks.not_read(&next);
