@@ -32,6 +32,8 @@ pub(super) fn trace(views: &mut Views, mut params: Params) -> Result<Vec<u8>, Wr
         .map(|file| json!({"path": file.path.to_string_lossy(), "bytes": file.bytes.to_string()}));
     let (begin, end) = view.range().unzip();
     let tracks = view.tracks().count();
+    // A sum that only grows, also where tracks without records leave the list when all has been read.
+    let revision = view.timeline.tracks().len() + trace.sites.len() + usize::from(view.unread().is_none());
     body(&json!({
         "title": cut(&title, LISTED).0,
         "live": is_live,
@@ -41,7 +43,7 @@ pub(super) fn trace(views: &mut Views, mut params: Params) -> Result<Vec<u8>, Wr
         "files_more": trace.files.len().saturating_sub(LISTED),
         "begin": begin.map(|ns| ns.to_string()),
         "end": end.map(|ns| ns.to_string()),
-        "revision": tracks + trace.sites.len() + usize::from(view.unread().is_none()),
+        "revision": revision,
         "tracks": tracks,
         "sites": trace.sites.len(),
         "tracks_left_out": view.timeline.left_out(),
