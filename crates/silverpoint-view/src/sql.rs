@@ -43,6 +43,8 @@ struct Found {
     tables: Vec<(String, Vec<String>)>,
     /// Their names have been asked for.
     is_asked: bool,
+    /// Why they could not be opened, until an answer has said so.
+    problem: Option<String>,
 }
 
 #[derive(Default)]
@@ -130,10 +132,14 @@ impl Sql {
     /// Names of tables and their columns.
     ///
     /// # Errors
-    /// They are not open yet.
+    /// They are not open yet, or cannot be opened. In both cases the next call tries again.
     pub fn tables(&self) -> Result<Value, Wrong> {
         let mut found = lock(&self.shared.found);
         if let Some(jobs) = self.jobs.as_ref().filter(|_| found.tables.is_empty()) {
+            if let Some(problem) = found.problem.take() {
+                found.is_asked = false;
+                return Err(Wrong::failed(problem));
+            }
             if !std::mem::replace(&mut found.is_asked, true) {
                 jobs.send((NAMES, String::new()))
                     .map_err(|_| Wrong::failed("the thread for queries has ended"))?;
@@ -191,30 +197,30 @@ impl Files {
 /// Opens the tables when they are asked for, since their index takes as much memory as that of the records.
 /// Then runs one query after the other.
 fn run(files: &Files, shared: &Shared, jobs: &Receiver<(u64, String)>) {
-    // Only when something is wanted, be it the tables' names alone.
-    let Ok(first) = jobs.recv() else { return };
-    let mut database = open(files, shared);
-    let mut next = Some(first);
-    while let Some((job, query)) = next.take().or_else(|| jobs.recv().ok()) {
+    let mut database = None;
+    while let Ok((job, query)) = jobs.recv() {
         if job == NAMES {
+            if lock(&shared.found).tables.is_empty() {
+                database = open(files, shared).ok();
+            }
             continue;
         }
         let begun = Instant::now();
         {
             let mut found = lock(&shared.found);
-            let tables = std::mem::take(&mut found.tables);
-            *found = Found { job, begun: Some(begun), tables, is_asked: true, ..Found::default() };
+            let Found { tables, is_asked, problem, .. } = std::mem::take(&mut *found);
+            *found = Found { job, begun: Some(begun), tables, is_asked, problem, ..Found::default() };
         }
-        if files.grow || database.is_err() {
-            database = open(files, shared);
-        }
+        let known = database.take().filter(|_| !files.grow);
+        let opened = known.map_or_else(|| open(files, shared), Ok);
         let mut rows = Collected { shared, job };
         let is_wanted = || shared.wanted.load(Ordering::SeqCst) == job;
-        let ended = match &database {
+        let ended = match &opened {
             _ if !is_wanted() => Err(String::new()),
             Ok(database) => database.run(&query, &mut rows).map_err(|error| error.to_string()),
             Err(error) => Err(error.clone()),
         };
+        database = opened.ok();
         let mut found = lock(&shared.found);
         found.ended = Some(begun.elapsed().as_millis() as u64);
         if let Err(error) = ended
@@ -226,15 +232,24 @@ fn run(files: &Files, shared: &Shared, jobs: &Receiver<(u64, String)>) {
 }
 
 fn open(files: &Files, shared: &Shared) -> Result<Database, String> {
-    let database = files.open();
-    if let Ok(database) = &database {
-        // Before the handle: a query that is asked for meanwhile would interrupt this, and the names stay unknown.
-        if let Ok(tables) = database.tables() {
-            lock(&shared.found).tables = tables;
+    // Before the handle: a query that is asked for meanwhile would interrupt this, and the names stay unknown.
+    let opened = files.open().and_then(|database| match database.tables() {
+        Ok(tables) => Ok((database, tables)),
+        Err(error) => Err(error.to_string()),
+    });
+    let mut found = lock(&shared.found);
+    match opened {
+        Ok((database, tables)) => {
+            (found.tables, found.problem) = (tables, None);
+            drop(found);
+            *lock(&shared.handle) = Some(database.interrupt_handle());
+            Ok(database)
         }
-        *lock(&shared.handle) = Some(database.interrupt_handle());
+        Err(error) => {
+            found.problem = Some(error.clone());
+            Err(error)
+        }
     }
-    database
 }
 
 /// Rows as they come.

@@ -268,6 +268,24 @@ fn queries_are_answered_by_rows_and_replaced_by_later_ones() {
 }
 
 #[test]
+fn tables_that_could_not_be_opened_are_opened_when_they_are_asked_for_again() {
+    let server = served();
+    server.ask_finished("/api/trace");
+    let away = server.path.with_extension("away");
+    std::fs::rename(&server.path, &away).unwrap();
+    let failed = server.get("/api/sql/tables");
+    let again = server.get("/api/sql/tables");
+    std::fs::rename(&away, &server.path).unwrap();
+    for answer in [failed, again] {
+        let status = answer.status;
+        let answer = answer.json();
+        assert_eq!((status, &answer["code"]), (500, &json!("failed")), "{answer}");
+        assert!(answer["error"].as_str().unwrap().contains(".silver"), "{answer}");
+    }
+    assert_eq!(server.ask("/api/sql/tables")["tables"][0]["name"], "records");
+}
+
+#[test]
 fn a_filter_line_is_completed() {
     let server = served();
     server.ask_finished("/api/trace");
