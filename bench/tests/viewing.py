@@ -1,9 +1,14 @@
 """Tests of the page of bench/view."""
 
+import pathlib
+import shutil
+import subprocess
+import tempfile
 import unittest
 
-from lib import viewing
+from lib import build, viewing
 
+PAGE = build.ROOT / "crates/silverpoint-view/page"
 
 def found(**steps):
     run = {"listening": 100.0, "first": 1900.0, "read": 5, "memory": 90_000_000}
@@ -27,3 +32,14 @@ class Viewing(unittest.TestCase):
         self.assertEqual(viewing.problems(found(lost=1)), ["1 records lost"])
         self.assertIn("(jumps)", viewing.problems(found(jumps=[]))[0])
         self.assertIn("**Does not count: x.**", viewing.page(found(), {"cores": 2}, ["x"]))
+
+    @unittest.skipUnless(shutil.which("node") and shutil.which("chromium") and (PAGE / "node_modules/playwright-core").exists(), "needs scripts/setup viewer")
+    def test_a_server_ends_with_what_drives_it_also_when_that_fails(self):
+        with tempfile.TemporaryDirectory() as folder:
+            server = pathlib.Path(folder, "server")
+            server.write_text("#!/bin/sh\necho no address\nexec sleep 100\n")
+            server.chmod(0o755)
+            # The server has the same standard error: its end is awaited, too.
+            driven = subprocess.run(["node", build.BENCH / "viewer/drive.mjs", "first", server, "none.silver"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(driven.returncode, 1, driven.stderr)
+        self.assertIn("invalid URL", driven.stderr)

@@ -24,7 +24,9 @@ page.setDefaultTimeout(DEADLINE_MS);
 await page.goto("about:blank");
 
 const began = performance.now();
-const server = spawn(program, ["view", "--no-open", file], { stdio: ["pipe", "pipe", "inherit"] });
+// It also ends when this one is killed, and keeps no large file open.
+const server = spawn(program, ["view", "--no-open", "--idle", "60s", file], { stdio: ["pipe", "pipe", "inherit"] });
+process.on("exit", () => server.kill("SIGTERM"));
 const address = await new Promise((found, failed) => {
   createInterface({ input: server.stdout }).once("line", found);
   server.once("exit", (code) => failed(new Error(`silverpoint view ended with ${code}`)));
