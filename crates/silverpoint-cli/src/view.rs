@@ -1,6 +1,7 @@
 //! `silverpoint view`: traces in the browser.
 
 use std::fs::{self, File};
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::fs::OpenOptionsExt;
@@ -140,27 +141,35 @@ impl Opening {
         let screens = ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"];
         let has_screen = screens.iter().any(|name| std::env::var_os(name).is_some());
         let opened = has_screen.then(|| Self::spawn(url)).and_then(Result::ok);
-        if opened.is_none() {
-            inform("no browser could be opened: open the address above");
-        }
+        // A browser in a sandbox cannot read the file, and nobody says so.
+        inform(match opened {
+            Some(_) => "if the browser shows no page, open the address above",
+            None => "no browser could be opened: open the address above",
+        });
         opened
     }
 
     fn spawn(url: &str) -> io::Result<Self> {
         let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_dir());
-        let name = format!("silverpoint-view-{}.html", std::process::id());
-        let path = runtime.unwrap_or_else(std::env::temp_dir).join(name);
+        let opening = Self::written(&runtime.unwrap_or_else(std::env::temp_dir), url)?;
+        let mut browser = Command::new("xdg-open");
+        browser.arg(&opening.0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = browser.spawn()?;
+        // Waited for only so that no zombie is left.
+        let _ = thread::Builder::new().name("browser".into()).spawn(move || child.wait());
+        Ok(opening)
+    }
+
+    fn written(directory: &Path, url: &str) -> io::Result<Self> {
+        // A process that was killed leaves its file, and another one may get its number.
+        let random = RandomState::new().hash_one(());
+        let path = directory.join(format!("silverpoint-view-{random:016x}.html"));
         let mut file = File::options().write(true).create_new(true).mode(0o600).open(&path)?;
         let opening = Self(path);
         writeln!(
             file,
             "<!doctype html><title>Silverpoint</title><meta http-equiv=\"refresh\" content=\"0; url={url}\">"
         )?;
-        let mut browser = Command::new("xdg-open");
-        browser.arg(&opening.0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = browser.spawn()?;
-        // Waited for only so that no zombie is left.
-        let _ = thread::Builder::new().name("browser".into()).spawn(move || child.wait());
         Ok(opening)
     }
 }

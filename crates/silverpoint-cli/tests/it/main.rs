@@ -48,4 +48,5 @@ mod usdt;
 mod usdt_rust;
 mod user_events;
 mod vectors;
+mod view;
 mod whole_life;
