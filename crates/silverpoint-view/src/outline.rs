@@ -122,21 +122,37 @@ impl Outline {
 
     /// Adds to equal intervals of a range the records of all threads behind the time `read`.
     pub fn count(&self, read: i64, (from, to): (i64, i64), counts: &mut [u64]) {
-        let length = (i128::from(to) - i128::from(from)).max(1) as f64 / counts.len().max(1) as f64;
+        let Some(most) = counts.len().checked_sub(1) else { return };
+        let length = (i128::from(to) - i128::from(from)).max(1) as f64 / counts.len() as f64;
         let place = |at: i64| (i128::from(at) - i128::from(from)) as f64 / length;
+        // Each part costs the same, however many intervals it covers: within it only what changes from one to the next is noted.
+        let (mut at_edges, mut changes) = (vec![0.0; counts.len()], vec![0.0; counts.len()]);
         for part in self.threads.values().flatten() {
             let Some(part) = part.behind(read).filter(|part| part.end >= from && part.begin < to) else {
                 continue;
             };
             let (begin, end) = (place(part.begin), place(part.end));
-            let first = (begin.max(0.0) as usize).min(counts.len() - 1);
-            let last = (end.max(0.0) as usize).min(counts.len() - 1);
-            // Evenly over the time from its first record to its last.
-            for (at, count) in (first..).zip(&mut counts[first..=last]) {
-                let share = (end.min(at as f64 + 1.0) - begin.max(at as f64)) / (end - begin);
-                let share = if end > begin { share.clamp(0.0, 1.0) } else { 1.0 };
-                *count += (part.records as f64 * share).round() as u64;
+            let first = (begin.max(0.0) as usize).min(most);
+            let last = (end.max(0.0) as usize).min(most);
+            let records = part.records as f64;
+            if end <= begin {
+                at_edges[first] += records;
+                continue;
             }
+            // Evenly over the time from its first record to its last.
+            let share =
+                |at: usize| (end.min(at as f64 + 1.0) - begin.max(at as f64)).max(0.0) / (end - begin);
+            at_edges[first] += records * share(first);
+            if last > first {
+                at_edges[last] += records * share(last);
+                changes[first + 1] += records / (end - begin);
+                changes[last] -= records / (end - begin);
+            }
+        }
+        let mut covering = 0.0;
+        for ((count, at_edge), change) in counts.iter_mut().zip(at_edges).zip(changes) {
+            covering += change;
+            *count = count.saturating_add((covering + at_edge).round() as u64);
         }
     }
 }
@@ -179,6 +195,28 @@ mod tests {
             let sum: u64 = counts.iter().sum();
             assert!(sum.abs_diff(left) <= 4, "{read}: {sum}");
         }
+    }
+
+    #[test]
+    fn parts_that_cover_many_intervals_are_spread_evenly() {
+        let part = |begin, end, records| Part { begin, end, records };
+        // Each has less than a record an interval; one reaches over both ends of the range, one has no length.
+        let mut parts = vec![part(-1000, 3000, 40_000)];
+        parts.extend(vec![part(0, 2000, 1); 10_000]);
+        parts.extend([part(400, 1400, 1000), part(1500, 1500, 7)]);
+        let outline = Outline { threads: BTreeMap::from([((0, 7), parts)]), range: Some((-1000, 3000)) };
+        let mut counts = vec![0; 20];
+        outline.count(i64::MIN, (0, 2000), &mut counts);
+        let expected = (0..20).map(|at| match at {
+            4..=13 => 1600,
+            15 => 1507,
+            _ => 1500,
+        });
+        assert_eq!(counts, expected.collect::<Vec<u64>>());
+        // Where the range begins and ends within an interval of the whole.
+        let mut counts = vec![0; 3];
+        outline.count(i64::MIN, (350, 650), &mut counts);
+        assert_eq!(counts, [1550, 1600, 1600]);
     }
 
     #[test]

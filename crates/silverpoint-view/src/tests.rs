@@ -16,6 +16,7 @@ use silverpoint_wire::site::SiteDescription;
 use crate::answers;
 use crate::builder::{Builder, log};
 use crate::params::Params;
+use crate::timeline::Timeline;
 use crate::{Source, Views};
 
 /// A file that goes with the test.
@@ -176,6 +177,25 @@ fn the_first_answer_shows_all_of_a_file_of_which_little_has_been_read() {
     assert_ne!(last["revision"], first["revision"]);
     assert_eq!((number(&last["begin"]), number(&last["end"])), (begin, end));
     assert_eq!(ask(&mut views, "/api/lanes", &range(end - 10_000, end + 1))["tracks"], near["tracks"]);
+}
+
+#[test]
+fn tracks_that_are_expected_have_the_names_of_their_threads() {
+    let mut b = Builder::new();
+    b.session(1, "/bin/p", 7);
+    b.session(2, "/bin/q", 8);
+    for (session, stream, tid, name) in [(1, 1, 9, "one"), (1, 2, 10, "two"), (2, 1, 9, "three")] {
+        b.stream(session, stream, tid, name);
+    }
+    b.end();
+    let path = std::env::temp_dir().join(format!("silverpoint-view-names-{}.silver", std::process::id()));
+    std::fs::write(&path, &b.bytes).unwrap();
+    let _file = Written(path.clone());
+    let mut timeline = Timeline::default();
+    timeline.expect(&Trace::open(&[path]).unwrap(), [(0, 9), (0, 10), (1, 9), (1, 77), (2, 9)].into_iter());
+    let names: Vec<String> =
+        timeline.tracks().iter().map(|track| format!("{} {}", track.process, track.name)).collect();
+    assert_eq!(names, ["p one", "p two", "q three", "q "]);
 }
 
 #[test]

@@ -232,9 +232,14 @@ impl Timeline {
 
     /// Adds the tracks of threads whose records have not been read.
     pub fn expect(&mut self, trace: &Trace, threads: impl Iterator<Item = (usize, u32)>) {
+        // Of threads with the same id the first counts.
+        let named = trace.sessions.iter().enumerate().flat_map(|(number, session)| {
+            session.threads.iter().rev().map(move |thread| ((number, thread.tid), &*thread.name))
+        });
+        let names: HashMap<(usize, u32), &str> = named.collect();
         for (number, tid) in threads {
             let Some(session) = trace.sessions.get(number) else { continue };
-            let name = session.threads.iter().find(|thread| thread.tid == tid).map(|thread| &thread.name);
+            let name = names.get(&(number, tid));
             let track = self.push_track(Track {
                 process: shortened(&session.name).to_owned(),
                 name: name.map_or_else(String::new, |name| shortened(name).to_owned()),
