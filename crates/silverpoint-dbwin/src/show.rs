@@ -2,12 +2,13 @@
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use crate::monitor::Monitor;
 use crate::objects::WindowsObjects;
-use crate::process::{self, Time};
+use crate::process::{self, Names, Time};
 
 const HELP: &str = "\
 Shows what programs of this session give to OutputDebugString, one message a line: time, process, text.
@@ -26,6 +27,7 @@ const WAITING: usize = 1 << 14;
 struct Copied {
     time: Time,
     pid: u32,
+    name: Arc<str>,
     text: Vec<u8>,
 }
 
@@ -72,9 +74,12 @@ fn listen(is_json: bool) -> Result<(), String> {
 
 /// Copies messages until nobody prints them.
 fn take(monitor: &mut Monitor<WindowsObjects>, sender: &SyncSender<Copied>) -> io::Result<()> {
+    let mut names = Names::default();
     loop {
         let Some(message) = monitor.next_message()? else { continue };
-        let copied = Copied { time: Time::now(), pid: message.pid, text: message.text.to_vec() };
+        // The sender may end at any time: its name is looked up before the message waits to be printed.
+        let (time, name) = (Time::now(), names.of(message.pid));
+        let copied = Copied { time, pid: message.pid, name, text: message.text.to_vec() };
         if sender.send(copied).is_err() {
             return Ok(());
         }
@@ -86,10 +91,10 @@ fn print(receiver: &Receiver<Copied>, is_json: bool) -> io::Result<()> {
     while let Ok(first) = receiver.recv() {
         let mut next = Some(first);
         while let Some(copied) = next {
-            let (name, text) = (process::name(copied.pid), process::text(&copied.text));
+            let (name, text) = (&copied.name, process::text(&copied.text));
             let text = text.trim_end_matches(['\r', '\n']);
             if is_json {
-                let (time, pid, name, text) = (copied.time.utc(), copied.pid, json(&name), json(text));
+                let (time, pid, name, text) = (copied.time.utc(), copied.pid, json(name), json(text));
                 writeln!(
                     out,
                     r#"{{"time":"{time}","level":"debug","category":"debug_output","process":"{name}","pid":{pid},"message":"{text}"}}"#
