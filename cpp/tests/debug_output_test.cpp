@@ -49,16 +49,18 @@ TEST(DebugOutput, WideTextStaysWide) {
 TEST(DebugOutput, NullAndEmptyAreEmpty) {
     debug_output(static_cast<const char*>(nullptr));
     debug_output(static_cast<const char16_t*>(nullptr));
+    debug_output(nullptr);
     debug_output("");
     // An array ends at its first zero, as what a function of C has filled.
     char room[16] = "so far";
     debug_output(room);
     const auto all = take();
-    ASSERT_EQ(all.size(), 4u);
+    ASSERT_EQ(all.size(), 5u);
     EXPECT_EQ(all[0].text, "\"\"");
     EXPECT_EQ(all[1].text, "u\"\"");
     EXPECT_EQ(all[2].text, "\"\"");
-    EXPECT_EQ(all[3].text, "\"so far\"");
+    EXPECT_EQ(all[3].text, "\"\"");
+    EXPECT_EQ(all[4].text, "\"so far\"");
 }
 
 }  // namespace

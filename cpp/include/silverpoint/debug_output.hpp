@@ -19,17 +19,21 @@ SP_DETAIL_BEGIN
 inline constexpr const char kDebugOutput[] = "debug_output";
 
 template <class T, class Char>
-concept TextOf = std::convertible_to<const T&, std::basic_string_view<Char>>;
+concept TextOf = std::is_null_pointer_v<T> || std::convertible_to<const T&, std::basic_string_view<Char>>;
 template <class T>
 concept DebugText =
     TextOf<T, char> || TextOf<T, wchar_t> || TextOf<T, char8_t> || TextOf<T, char16_t> || TextOf<T, char32_t>;
 
 template <class Char, class T>
-SP_DETAIL_HOT std::basic_string_view<Char> viewed_as(const T& text) {
-    if constexpr (std::is_pointer_v<T>) {
-        if (text == nullptr) return {};
+SP_DETAIL_HOT std::basic_string_view<Char> viewed_as([[maybe_unused]] const T& text) {
+    if constexpr (std::is_null_pointer_v<T>) {
+        return {};
+    } else {
+        if constexpr (std::is_pointer_v<T>) {
+            if (text == nullptr) return {};
+        }
+        return text;
     }
-    return text;
 }
 // Of the characters of the text.
 template <DebugText T>
