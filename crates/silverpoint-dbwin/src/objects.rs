@@ -15,7 +15,8 @@ use windows_sys::Win32::System::Memory::{
     UnmapViewOfFile,
 };
 use windows_sys::Win32::System::Threading::{
-    CreateEventA, CreateMutexA, PulseEvent, ReleaseMutex, SetEvent, WaitForSingleObject,
+    CreateEventExA, CreateMutexExA, EVENT_MODIFY_STATE, MUTEX_MODIFY_STATE, PulseEvent, ReleaseMutex,
+    SYNCHRONIZATION_SYNCHRONIZE, SetEvent, WaitForSingleObject,
 };
 
 use crate::monitor::{BUFFER_BYTES, Objects};
@@ -92,10 +93,8 @@ impl WindowsObjects {
         if view.Value.is_null() {
             return Err(Refused::Failed(io::Error::last_os_error()));
         }
-        // SAFETY: the name ends with a zero.
-        let mutex = unsafe { CreateMutexA(ptr::null(), 0, c"DBWinMutex".as_ptr().cast()) };
         Ok(Self {
-            mutex: Handle::new(mutex).map_err(Refused::Failed)?,
+            mutex: mutex(c"DBWinMutex")?,
             buffer_ready: event(c"DBWIN_BUFFER_READY")?,
             data_ready: event(c"DBWIN_DATA_READY")?,
             view,
@@ -126,10 +125,20 @@ fn mapping() -> Result<Handle, Refused> {
     }
 }
 
+/// Windows's library makes the mutex, and gives others these rights alone.
+fn mutex(name: &CStr) -> Result<Handle, Refused> {
+    let rights = SYNCHRONIZATION_SYNCHRONIZE | MUTEX_MODIFY_STATE;
+    // SAFETY: the name ends with a zero.
+    Handle::new(unsafe { CreateMutexExA(ptr::null(), name.as_ptr().cast(), 0, rights) })
+        .map_err(Refused::Failed)
+}
+
 /// An event that one wait resets.
 fn event(name: &CStr) -> Result<Handle, Refused> {
+    let rights = SYNCHRONIZATION_SYNCHRONIZE | EVENT_MODIFY_STATE;
     // SAFETY: the name ends with a zero.
-    Handle::new(unsafe { CreateEventA(ptr::null(), 0, 0, name.as_ptr().cast()) }).map_err(Refused::Failed)
+    Handle::new(unsafe { CreateEventExA(ptr::null(), name.as_ptr().cast(), 0, rights) })
+        .map_err(Refused::Failed)
 }
 
 fn done(result: i32) -> io::Result<()> {
