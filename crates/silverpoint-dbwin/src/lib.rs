@@ -11,6 +11,8 @@ mod monitor;
 mod objects;
 #[cfg(windows)]
 mod process;
+#[cfg(any(windows, test))]
+mod queue;
 #[cfg(windows)]
 mod show;
 #[cfg(test)]

@@ -1,14 +1,17 @@
 //! Shows messages on standard output, one a line.
 
 use std::io::{self, BufWriter, Write};
+use std::iter;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread;
+use std::thread::{self, JoinHandle};
+
+use windows_sys::Win32::Foundation::ERROR_PIPE_NOT_CONNECTED;
 
 use crate::monitor::Monitor;
 use crate::objects::WindowsObjects;
 use crate::process::{self, Names, Time};
+use crate::queue::{Entrance, Exit, queue};
 
 const HELP: &str = "\
 Shows what programs of this session give to OutputDebugString, one message a line: time, process, text.
@@ -20,7 +23,7 @@ usage: silverpoint-debug [--json]
 Ends by Ctrl-C, or when its standard output is closed. Exit status 1: another debug monitor takes the messages, or
 the system refuses; 2: wrong usage.";
 
-/// Messages that wait to be shown. Beyond these, senders wait.
+/// Messages that wait to be shown. What comes beyond these is counted and not shown.
 const WAITING: usize = 1 << 14;
 
 /// A message that was copied.
@@ -60,37 +63,41 @@ fn listen(is_json: bool) -> Result<(), String> {
     let objects = WindowsObjects::create().map_err(|refused| refused.to_string())?;
     let mut monitor = Monitor::new(objects).map_err(failed)?;
     eprintln!("silverpoint-debug: listens");
-    let (sender, receiver) = sync_channel(WAITING);
+    let (entrance, exit) = queue(WAITING);
     // Printing waits for its reader; senders do not.
-    let printer = thread::spawn(move || print(&receiver, is_json));
-    take(&mut monitor, &sender).map_err(failed)?;
+    let printer = thread::spawn(move || print(&exit, is_json));
+    take(&mut monitor, &entrance, &printer).map_err(failed)?;
     match printer.join() {
-        Ok(Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(format!("standard output: {error}"))
-        }
+        Ok(Err(error)) if !is_closed(&error) => Err(format!("standard output: {error}")),
         _ => Ok(()),
     }
 }
 
-/// Copies messages until nobody prints them.
-fn take(monitor: &mut Monitor<WindowsObjects>, sender: &SyncSender<Copied>) -> io::Result<()> {
+/// Whether the reader of a pipe has gone. Wine has a code of its own for that.
+fn is_closed(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::BrokenPipe || error.raw_os_error() == Some(ERROR_PIPE_NOT_CONNECTED as i32)
+}
+
+/// Copies messages as long as somebody prints them.
+fn take<T>(
+    monitor: &mut Monitor<WindowsObjects>,
+    entrance: &Entrance<Copied>,
+    printer: &JoinHandle<T>,
+) -> io::Result<()> {
     let mut names = Names::default();
-    loop {
+    while !printer.is_finished() {
         let Some(message) = monitor.next_message()? else { continue };
         // The sender may end at any time: its name is looked up before the message waits to be printed.
         let (time, name) = (Time::now(), names.of(message.pid));
-        let copied = Copied { time, pid: message.pid, name, text: message.text.to_vec() };
-        if sender.send(copied).is_err() {
-            return Ok(());
-        }
+        entrance.push(Copied { time, pid: message.pid, name, text: message.text.to_vec() });
     }
+    Ok(())
 }
 
-fn print(receiver: &Receiver<Copied>, is_json: bool) -> io::Result<()> {
+fn print(exit: &Exit<Copied>, is_json: bool) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
-    while let Ok(first) = receiver.recv() {
-        let mut next = Some(first);
-        while let Some(copied) = next {
+    while let Some(first) = exit.wait() {
+        for copied in iter::once(first).chain(iter::from_fn(|| exit.next())).take(WAITING) {
             let (name, text) = (&copied.name, process::text(&copied.text));
             let text = text.trim_end_matches(['\r', '\n']);
             if is_json {
@@ -103,9 +110,16 @@ fn print(receiver: &Receiver<Copied>, is_json: bool) -> io::Result<()> {
                 // One message is one line.
                 writeln!(out, "{} {name}[{}] {}", copied.time.local(), copied.pid, text.escape_debug())?;
             }
-            next = receiver.try_recv().ok();
         }
         out.flush()?;
+        let missed = exit.missed();
+        if missed > 0 {
+            // (Without a standard error the count is lost, and the output goes on.)
+            let _ = writeln!(
+                io::stderr(),
+                "silverpoint-debug: {missed} messages were not shown: the output was too slow"
+            );
+        }
     }
     Ok(())
 }
