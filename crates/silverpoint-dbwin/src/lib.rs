@@ -18,6 +18,6 @@ mod show;
 #[cfg(test)]
 mod tests;
 
-pub use monitor::{BUFFER_BYTES, Message, Monitor, Objects};
+pub use monitor::{BUFFER_BYTES, Message, Monitor, Objects, is_served};
 #[cfg(windows)]
 pub use show::show;

@@ -41,11 +41,11 @@ pub trait Objects {
     /// Those of the system.
     fn set_buffer_ready(&mut self) -> Result<(), Self::Error>;
 
-    /// Resets `DBWIN_BUFFER_READY`; whether it was set.
+    /// Waits for `DBWIN_BUFFER_READY` and resets it. False: it was not set in this time.
     ///
     /// # Errors
     /// Those of the system.
-    fn reset_buffer_ready(&mut self) -> Result<bool, Self::Error>;
+    fn reset_buffer_ready(&mut self, timeout: Duration) -> Result<bool, Self::Error>;
 
     /// Lets one sender that waits for `DBWIN_BUFFER_READY` at this moment go on. Without one, it does nothing.
     ///
@@ -53,17 +53,42 @@ pub trait Objects {
     /// Those of the system.
     fn pulse_buffer_ready(&mut self) -> Result<(), Self::Error>;
 
-    /// Acquires `DBWinMutex` if no living sender has it.
+    /// Acquires `DBWinMutex`. False: living senders have had it all this time.
     ///
     /// # Errors
     /// Those of the system.
-    fn try_lock(&mut self) -> Result<bool, Self::Error>;
+    fn try_lock(&mut self, timeout: Duration) -> Result<bool, Self::Error>;
 
     /// Releases `DBWinMutex`.
     ///
     /// # Errors
     /// Those of the system.
     fn unlock(&mut self) -> Result<(), Self::Error>;
+}
+
+/// How long the mutex is waited for. Beside a monitor that lives each sender has it for a moment only.
+const A_TURN: Duration = Duration::from_secs(1);
+
+/// In this time a monitor that lives lets a sender go on. (Ours does so after a second, if a sender has died.)
+const SIGN_OF_LIFE: Duration = Duration::from_secs(3);
+
+/// Whether a monitor serves these objects. Senders that wait keep them in being after the monitor has ended.
+///
+/// Once it may be true after the monitor's end: it has left the buffer free. The next sender uses that up.
+///
+/// # Errors
+/// Those of the system.
+pub fn is_served<O: Objects>(objects: &mut O) -> Result<bool, O::Error> {
+    // Who has the mutex is in the place of a sender. If others keep it, they wait for a monitor in vain, one after another.
+    let is_locked = objects.try_lock(A_TURN)?;
+    let is_served = objects.reset_buffer_ready(SIGN_OF_LIFE)?;
+    if is_served {
+        objects.set_buffer_ready()?;
+    }
+    if is_locked {
+        objects.unlock()?;
+    }
+    Ok(is_served)
 }
 
 /// What one sender wrote into the buffer: a text, or 4,091 bytes of a longer one.
@@ -80,16 +105,20 @@ pub struct Monitor<O> {
     objects: O,
     buffer: Box<[u8; BUFFER_BYTES]>,
     stalled: u32,
+    /// Whether the buffer has a message that was there at the begin.
+    has_first: bool,
 }
 
 impl<O: Objects> Monitor<O> {
-    /// Begins, and lets the first sender write.
+    /// Begins: takes what an earlier monitor has left, and lets the first sender write.
     ///
     /// # Errors
     /// Those of the system.
-    pub fn new(mut objects: O) -> Result<Self, O::Error> {
-        objects.set_buffer_ready()?;
-        Ok(Self { objects, buffer: Box::new([0; BUFFER_BYTES]), stalled: 0 })
+    pub fn new(objects: O) -> Result<Self, O::Error> {
+        let buffer = Box::new([0; BUFFER_BYTES]);
+        let mut monitor = Self { objects, buffer, stalled: 0, has_first: false };
+        monitor.has_first = monitor.start_over()?;
+        Ok(monitor)
     }
 
     /// Waits a moment for the next message. The sender has been let go on when this returns.
@@ -97,7 +126,9 @@ impl<O: Objects> Monitor<O> {
     /// # Errors
     /// Those of the system.
     pub fn next_message(&mut self) -> Result<Option<Message<'_>>, O::Error> {
-        let has_come = if self.objects.wait_for_data(CHECK)? {
+        let has_come = if std::mem::take(&mut self.has_first) {
+            true
+        } else if self.objects.wait_for_data(CHECK)? {
             self.take()?;
             true
         } else {
@@ -114,13 +145,13 @@ impl<O: Objects> Monitor<O> {
 
     /// A sender may have died between the steps of the protocol. Gives whether a message was found.
     fn check(&mut self) -> Result<bool, O::Error> {
-        if self.objects.try_lock()? {
+        if self.objects.try_lock(Duration::ZERO)? {
             let found = self.start_over();
             self.objects.unlock()?;
             return found;
         }
         // Somebody sends. The event must be set again at once, so that a sender which is just coming finds it.
-        if self.objects.reset_buffer_ready()? {
+        if self.objects.reset_buffer_ready(Duration::ZERO)? {
             self.objects.set_buffer_ready()?;
             self.stalled = 0;
             return Ok(false);
@@ -152,7 +183,7 @@ impl<O: Objects> Monitor<O> {
 }
 
 /// Reads the buffer. A text without an end fills it.
-fn message(buffer: &[u8; BUFFER_BYTES]) -> Message<'_> {
+pub fn message(buffer: &[u8; BUFFER_BYTES]) -> Message<'_> {
     let (pid, text) = buffer.split_at(TEXT_AT);
     let pid = u32::from_le_bytes([pid[0], pid[1], pid[2], pid[3]]);
     let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());

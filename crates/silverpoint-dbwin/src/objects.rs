@@ -4,7 +4,8 @@ use std::ffi::CStr;
 use std::fmt;
 use std::io;
 use std::ptr;
-use std::time::{Duration, Instant};
+use std::thread;
+use std::time::Duration;
 
 use windows_sys::Win32::Foundation::{
     CloseHandle, ERROR_ALREADY_EXISTS, GetLastError, HANDLE, INVALID_HANDLE_VALUE, WAIT_ABANDONED,
@@ -19,10 +20,11 @@ use windows_sys::Win32::System::Threading::{
     SYNCHRONIZATION_SYNCHRONIZE, SetEvent, WaitForSingleObject,
 };
 
-use crate::monitor::{BUFFER_BYTES, Objects};
+use crate::monitor::{BUFFER_BYTES, Objects, is_served};
 
-/// How long a sender, which has the objects open for a moment, may be taken for another monitor.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How often a monitor must be seen alive, and with what time between: what one that ended has left is used up meanwhile.
+const LOOKS: u32 = 5;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 
 /// Why there is no monitor.
 #[derive(Debug)]
@@ -82,47 +84,51 @@ pub struct WindowsObjects {
 }
 
 impl WindowsObjects {
-    /// Makes them.
+    /// Makes them, or takes over those that senders keep of a monitor that has ended.
     ///
     /// # Errors
     /// Another monitor runs, or the system refuses.
     pub fn create() -> Result<Self, Refused> {
-        let mapping = mapping()?;
+        for _ in 0..LOOKS {
+            let (mut objects, are_new) = Self::open()?;
+            if are_new || !is_served(&mut objects).map_err(Refused::Failed)? {
+                return Ok(objects);
+            }
+            drop(objects);
+            thread::sleep(BETWEEN_LOOKS);
+        }
+        Err(Refused::Taken)
+    }
+
+    /// The objects, and whether there were none.
+    fn open() -> Result<(Self, bool), Refused> {
+        let (mapping, are_new) = mapping()?;
         // SAFETY: the mapping is open and has so many bytes.
         let view = unsafe { MapViewOfFile(mapping.0, FILE_MAP_READ, 0, 0, BUFFER_BYTES) };
         if view.Value.is_null() {
             return Err(Refused::Failed(io::Error::last_os_error()));
         }
-        Ok(Self {
+        let objects = Self {
             mutex: mutex(c"DBWinMutex")?,
             buffer_ready: event(c"DBWIN_BUFFER_READY")?,
             data_ready: event(c"DBWIN_DATA_READY")?,
             view,
             _mapping: mapping,
-        })
+        };
+        Ok((objects, are_new))
     }
 }
 
-fn mapping() -> Result<Handle, Refused> {
-    let begun = Instant::now();
-    loop {
-        // SAFETY: the name ends with a zero; no file is behind it.
-        let (handle, error) = unsafe {
-            let name = c"DBWIN_BUFFER".as_ptr().cast();
-            let size = BUFFER_BYTES as u32;
-            let handle = CreateFileMappingA(INVALID_HANDLE_VALUE, ptr::null(), PAGE_READWRITE, 0, size, name);
-            (handle, GetLastError())
-        };
-        let handle = Handle::new(handle).map_err(Refused::Failed)?;
-        if error != ERROR_ALREADY_EXISTS {
-            return Ok(handle);
-        }
-        if begun.elapsed() > PATIENCE {
-            return Err(Refused::Taken);
-        }
-        drop(handle);
-        std::thread::sleep(Duration::from_millis(20));
-    }
+/// The mapping, and whether it is new.
+fn mapping() -> Result<(Handle, bool), Refused> {
+    // SAFETY: the name ends with a zero; no file is behind it.
+    let (handle, error) = unsafe {
+        let name = c"DBWIN_BUFFER".as_ptr().cast();
+        let size = BUFFER_BYTES as u32;
+        let handle = CreateFileMappingA(INVALID_HANDLE_VALUE, ptr::null(), PAGE_READWRITE, 0, size, name);
+        (handle, GetLastError())
+    };
+    Ok((Handle::new(handle).map_err(Refused::Failed)?, error != ERROR_ALREADY_EXISTS))
 }
 
 /// Windows's library makes the mutex, and gives others these rights alone.
@@ -164,8 +170,8 @@ impl Objects for WindowsObjects {
         done(unsafe { SetEvent(self.buffer_ready.0) })
     }
 
-    fn reset_buffer_ready(&mut self) -> io::Result<bool> {
-        self.buffer_ready.wait(Duration::ZERO)
+    fn reset_buffer_ready(&mut self, timeout: Duration) -> io::Result<bool> {
+        self.buffer_ready.wait(timeout)
     }
 
     fn pulse_buffer_ready(&mut self) -> io::Result<()> {
@@ -173,8 +179,8 @@ impl Objects for WindowsObjects {
         done(unsafe { PulseEvent(self.buffer_ready.0) })
     }
 
-    fn try_lock(&mut self) -> io::Result<bool> {
-        self.mutex.wait(Duration::ZERO)
+    fn try_lock(&mut self, timeout: Duration) -> io::Result<bool> {
+        self.mutex.wait(timeout)
     }
 
     fn unlock(&mut self) -> io::Result<()> {

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use crate::monitor::{BUFFER_BYTES, Message, Monitor, Objects};
+use crate::monitor::{BUFFER_BYTES, Message, Monitor, Objects, is_served, message};
 
 /// Bytes of a text that one turn of a sender writes.
 const PIECE: usize = BUFFER_BYTES - 5;
@@ -49,6 +49,11 @@ struct Simulated {
     /// What was completely written, in this order.
     sent: Vec<(u32, Vec<u8>)>,
     pulses: u32,
+    /// Another monitor: how many of its steps it has before it is killed, and what it has taken.
+    other_lives: u32,
+    other_has_taken: Vec<(u32, Vec<u8>)>,
+    /// Whether the other one has taken a message, and has not let the next sender go on.
+    other_owes: bool,
 }
 
 impl Simulated {
@@ -63,6 +68,9 @@ impl Simulated {
             is_locked: false,
             sent: Vec::new(),
             pulses: 0,
+            other_lives: 0,
+            other_has_taken: Vec::new(),
+            other_owes: false,
         }
     }
 
@@ -87,9 +95,29 @@ impl Simulated {
     /// Some steps of some senders.
     fn run(&mut self, most: usize) {
         for _ in 0..self.below(most + 1) {
-            let number = self.below(self.senders.len());
-            self.step(number);
+            let number = self.below(self.senders.len() + usize::from(self.other_lives > 0));
+            if number == self.senders.len() { self.step_of_other() } else { self.step(number) }
         }
+    }
+
+    fn step_of_other(&mut self) {
+        self.other_lives -= 1;
+        if std::mem::take(&mut self.other_owes) {
+            self.is_buffer_ready = true;
+        } else if std::mem::take(&mut self.has_data) {
+            let Message { pid, text } = message(&self.buffer);
+            self.other_has_taken.push((pid, text.to_vec()));
+            self.other_owes = true;
+        }
+    }
+
+    /// Some steps, until this holds or the time has passed.
+    fn wait(&mut self, timeout: Duration, holds: impl Fn(&Self) -> bool) -> bool {
+        let turns = if timeout.is_zero() { 1 } else { 1000 };
+        (0..turns).any(|_| {
+            self.run(4);
+            holds(self)
+        })
     }
 
     fn step(&mut self, number: usize) {
@@ -178,8 +206,8 @@ impl Objects for Simulated {
         Ok(())
     }
 
-    fn reset_buffer_ready(&mut self) -> Result<bool, Infallible> {
-        self.run(4);
+    fn reset_buffer_ready(&mut self, timeout: Duration) -> Result<bool, Infallible> {
+        self.wait(timeout, |all| all.is_buffer_ready);
         Ok(std::mem::take(&mut self.is_buffer_ready))
     }
 
@@ -193,9 +221,8 @@ impl Objects for Simulated {
         Ok(())
     }
 
-    fn try_lock(&mut self) -> Result<bool, Infallible> {
-        self.run(4);
-        self.is_locked = self.owner.is_none();
+    fn try_lock(&mut self, timeout: Duration) -> Result<bool, Infallible> {
+        self.is_locked = self.wait(timeout, |all| all.owner.is_none());
         Ok(self.is_locked)
     }
 
@@ -279,6 +306,48 @@ fn a_sender_that_stands_still_keeps_the_buffer() {
         monitor.objects().senders[0].is_suspended = false;
         assert_eq!(received(&mut monitor), [(1, text(1, 3000)), (2, text(2, 3000))], "seed {seed}");
     }
+}
+
+#[test]
+fn a_monitor_that_lives_is_seen() {
+    for seed in 0..200 {
+        let senders = (1..6).map(|number| Sender::new(number, &text(number as usize, 3 * PIECE))).collect();
+        let mut all = Simulated::new(seed, senders);
+        (all.is_buffer_ready, all.other_lives) = (true, u32::MAX);
+        for _ in 0..5 {
+            assert_eq!(is_served(&mut all), Ok(true), "seed {seed}");
+        }
+    }
+}
+
+/// Senders keep the objects. What the first monitor has not taken the second one takes.
+#[test]
+fn a_monitor_follows_one_that_was_killed() {
+    let mut takeovers = 0;
+    for seed in 0..200 {
+        let senders = (1..6).map(|number| Sender::new(number, &text(number as usize, 3 * PIECE))).collect();
+        let mut all = Simulated::new(seed, senders);
+        (all.is_buffer_ready, all.other_lives) = (true, 1 + seed as u32 % 60);
+        while all.other_lives > 0 {
+            all.run(16);
+        }
+        for look in 0.. {
+            assert!(look < 5, "seed {seed}: a monitor that has ended is taken for one that lives");
+            if is_served(&mut all) == Ok(false) {
+                takeovers += 1;
+                break;
+            }
+            for _ in 0..100 {
+                all.run(16);
+            }
+        }
+        let Ok(mut monitor) = Monitor::new(all);
+        let late = received(&mut monitor);
+        let all = monitor.objects();
+        assert_eq!([&all.other_has_taken[..], &late].concat(), all.sent, "seed {seed}");
+        assert!(all.sent.len() >= 15, "seed {seed}: {}", all.sent.len());
+    }
+    assert_eq!(takeovers, 200);
 }
 
 #[test]
