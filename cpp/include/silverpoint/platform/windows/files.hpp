@@ -108,8 +108,7 @@ inline bool is_directory(unsigned long attributes) {
     return attributes != 0xFFFF'FFFF && (attributes & (kDirectory | kLink)) == kDirectory;
 }
 
-// The bytes of a plain file; false if it is none. (Its directory belongs to the user, and so nobody else has
-// put it there.)
+// The bytes of a plain file of this user; false if it is none.
 SP_DETAIL_COLD bool size_of_own_file(File file, std::size_t& size) {
     struct {
         std::uint32_t attributes, times[6], volume, size_high, size_low, links, index[2];
@@ -117,7 +116,7 @@ SP_DETAIL_COLD bool size_of_own_file(File file, std::size_t& size) {
     static_assert(sizeof found == 52);
     if (GetFileInformationByHandle(file.handle(),
                                    reinterpret_cast<struct _BY_HANDLE_FILE_INFORMATION*>(&found)) == 0 ||
-        (found.attributes & (kDirectory | kLink)) != 0)
+        (found.attributes & (kDirectory | kLink)) != 0 || !is_open_file_of_user(file.handle()))
         return false;
     size = std::size_t{found.size_high} << 32 | found.size_low;
     return true;
@@ -221,16 +220,17 @@ void each_name(const char* path, Visit&& visit) {
     FindClose(search);
 }
 
-// When a directory was changed, in seconds since 1970; false if it is none.
+// When a directory of this user was changed, in seconds since 1970; false if it is none. (Others may be able
+// to put theirs into the root: is_own_directory.)
 SP_DETAIL_COLD bool directory_changed(const char* path, std::int64_t& seconds) {
+    const WidePath wide(path);
     FoundFile found;
-    void* const search =
-        FindFirstFileW(WidePath(path).get(), reinterpret_cast<struct _WIN32_FIND_DATAW*>(&found));
+    void* const search = FindFirstFileW(wide.get(), reinterpret_cast<struct _WIN32_FIND_DATAW*>(&found));
     if (search == reinterpret_cast<void*>(std::intptr_t{-1})) return false;
     FindClose(search);
     const std::uint64_t time = std::uint64_t{found.written[1]} << 32 | found.written[0];
     seconds = static_cast<std::int64_t>(ns_since_1970(time) / 1'000'000'000u);
-    return is_directory(found.attributes);
+    return is_directory(found.attributes) && is_file_of_user(wide.get());
 }
 
 // Where sessions may be unless the environment says so: in the user's own directory.
@@ -240,7 +240,8 @@ bool use_a_root(Use&& use) {
     return local != nullptr && *local != 0 && use(local, "/silverpoint", false);
 }
 
-// Whether this directory may be a root of sessions: of this user, no link. It is made if it is missing.
+// Whether this directory may be a root of sessions: of this user, no link. It is made if it is missing. Who
+// else has access to one that exists is not asked: what is in it must belong to this user, too.
 SP_DETAIL_COLD bool is_own_directory(const char* path) {
     const WidePath wide(path);
     if (GetFileAttributesW(wide.get()) == 0xFFFF'FFFF && !make_own_directory(wide.get())) return false;

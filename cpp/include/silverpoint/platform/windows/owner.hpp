@@ -51,21 +51,39 @@ SP_DETAIL_COLD UserId user_of_process(Identity which) {
     return done && identifier != nullptr ? UserId(identifier) : UserId();
 }
 
+// Room for a security descriptor with an owner.
+struct OwnerAnswer {
+    alignas(8) char bytes[256] = {};
+    unsigned long len = 0;
+};
+
+// Whether the owner in a descriptor is the user of this process. The second word says where it stands.
+SP_DETAIL_COLD bool is_owner_this_user(const OwnerAnswer& answer) {
+    std::uint32_t at = 0;
+    std::memcpy(&at, answer.bytes + 4, sizeof at);
+    if (at == 0 || at > sizeof answer.bytes - sizeof(UserId)) return false;
+    const UserId owner(answer.bytes + at);
+    return owner.size() != 0 &&
+           (owner == user_of_process(Identity::kUser) || owner == user_of_process(Identity::kOwner));
+}
+
+inline constexpr unsigned long kAskForOwner = 1;
+
 // Whether a file or directory belongs to the user of this process.
 SP_DETAIL_COLD bool is_file_of_user(const wchar_t* path) {
     using Ask = int(__stdcall*)(const wchar_t*, unsigned long, void*, unsigned long, unsigned long*);
     const auto ask = system_function<Ask>(L"kernelbase.dll", "GetFileSecurityW");
-    constexpr unsigned long kOwner = 1;
-    // A descriptor: its second word says where the owner's identifier is.
-    alignas(8) char answer[256] = {};
-    unsigned long len = 0;
-    if (ask == nullptr || ask(path, kOwner, answer, sizeof answer, &len) == 0) return false;
-    std::uint32_t at = 0;
-    std::memcpy(&at, answer + 4, sizeof at);
-    if (at == 0 || at > sizeof answer - sizeof(UserId)) return false;
-    const UserId owner(answer + at);
-    return owner.size() != 0 &&
-           (owner == user_of_process(Identity::kUser) || owner == user_of_process(Identity::kOwner));
+    OwnerAnswer answer;
+    return ask != nullptr && ask(path, kAskForOwner, answer.bytes, sizeof answer.bytes, &answer.len) != 0 &&
+           is_owner_this_user(answer);
+}
+// The same of an open file.
+SP_DETAIL_COLD bool is_open_file_of_user(void* file) {
+    using Ask = int(__stdcall*)(void*, unsigned long, void*, unsigned long, unsigned long*);
+    const auto ask = system_function<Ask>(L"kernelbase.dll", "GetKernelObjectSecurity");
+    OwnerAnswer answer;
+    return ask != nullptr && ask(file, kAskForOwner, answer.bytes, sizeof answer.bytes, &answer.len) != 0 &&
+           is_owner_this_user(answer);
 }
 
 // Makes a directory to which, and to what will be in it, this user alone has access.
