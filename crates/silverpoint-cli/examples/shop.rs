@@ -142,16 +142,21 @@ fn family() {
     assert!(child == 0 || (unsafe { waitpid(child, &mut status, 0) } == child && status == 0));
 }
 
-/// One for each line of input. A question mark asks how often its argument was evaluated.
+/// One for each line of input. A question mark asks how often its argument was evaluated. A line `s` holds a span open
+/// until the next line.
 fn ticks() {
     let evaluated = Cell::new(0);
     let count = || {
         evaluated.set(evaluated.get() + 1);
         evaluated.get()
     };
+    let mut held = None;
     for line in std::io::stdin().lines() {
-        if line.unwrap() == "?" {
-            println!("{}", evaluated.get());
+        drop(held.take());
+        match &*line.unwrap() {
+            "?" => println!("{}", evaluated.get()),
+            "s" => held = Some(span!("sell")),
+            _ => {}
         }
         instant!("tick", evaluated = count());
         println!("done");

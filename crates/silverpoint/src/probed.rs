@@ -101,7 +101,7 @@ pub(crate) fn is_recorded(id: u32) -> bool {
 #[inline(never)]
 pub(crate) fn end_span(level: u8, marked: u32, begun: u64) {
     let id = marked & !(PROBED_SPAN | RECORDED_SPAN);
-    if let Some(event) = owner::traced(id).event.and_then(Event::end).filter(|end| end.is_wanted()) {
+    if let Some(event) = owner::traced(id).event.map(Event::end).filter(|end| end.is_wanted()) {
         let duration = owner::ticks_to_ns(owner::now().saturating_sub(begun));
         event.write(&duration.to_le_bytes(), false, end_span as *const ());
     }

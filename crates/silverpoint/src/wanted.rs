@@ -112,7 +112,7 @@ pub fn give_short(level: u8, site: u32, wanted: Wanted, fill: &mut dyn FnMut(&mu
 pub fn give_end(level: u8, site: u32, begun: u64, wanted: Wanted) -> u64 {
     let now = owner::now();
     if wanted.by_tracer() {
-        if let Some(event) = owner::traced(site).event.and_then(Event::end).filter(|end| end.is_wanted()) {
+        if let Some(event) = owner::traced(site).event.map(Event::end).filter(|end| end.is_wanted()) {
             let duration = owner::ticks_to_ns(now.saturating_sub(begun));
             event.write(&duration.to_le_bytes(), false, give_end as *const ());
         }

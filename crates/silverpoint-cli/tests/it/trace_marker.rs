@@ -172,6 +172,49 @@ fn what_is_on_writes_lines_of_atrace() {
     program.finish();
 }
 
+/// The kernel has no span that is open for ever, and no end of one that it does not know.
+#[test]
+fn a_span_that_is_open_when_the_tracer_is_switched_off_has_its_end() {
+    let scratch = Scratch::new();
+    let library = library();
+    for (number, path) in [marked(), example("shop")].iter().enumerate() {
+        let marker = scratch.path(&format!("marker{number}"));
+        std::fs::write(&marker, "").unwrap();
+        let mut command = scratch.command(path, ["ticks"]);
+        command.env("SILVERPOINT_PROBES", "trace_marker").env("SILVERPOINT_FILTER", "trace");
+        command.env("SILVERPOINT_TRACE_MARKER_LIBRARY", &library);
+        command.env("SILVERPOINT_ATRACE_MARKER", &marker);
+        let mut program = Program::start(&mut command);
+        let spans = |program: &Program| -> String {
+            let letters = written(&marker, program).into_iter().map(|line| line[..1].to_owned());
+            letters.filter(|letter| letter == "B" || letter == "E").collect()
+        };
+        // The span of a line `s` ends at the next line.
+        let until_begun = |program: &mut Program| {
+            scratch.wait("the begin of a span", || {
+                program.say("");
+                program.say("s");
+                spans(program).ends_with('B')
+            });
+        };
+        until_begun(&mut program);
+        program.ctl(&scratch, &["--probe", "trace_marker=off"]);
+        let mut wanted = spans(&program) + "E";
+        program.say("");
+        assert_eq!(spans(&program), wanted);
+        // This one begins while it is off, and ends while it is on.
+        program.say("s");
+        program.ctl(&scratch, &["--probe", "trace_marker=on"]);
+        program.say("");
+        assert_eq!(spans(&program), wanted);
+        until_begun(&mut program);
+        program.say("");
+        wanted = spans(&program);
+        assert_eq!(wanted, "BE".repeat(wanted.len() / 2));
+        program.finish();
+    }
+}
+
 /// One message, and nothing is asked for any more, until somebody asks again.
 #[test]
 fn a_missing_marker_is_one_message() {

@@ -56,8 +56,9 @@ const MAGIC: u64 = 0x3345_424F_5250_5053;
 #[derive(Clone, Copy)]
 pub struct Event {
     first: &'static ProbeEvent,
-    /// The tracers that the program is asked to feed: others may want their events, too.
-    asked: u32,
+    /// The tracers that get it: of an end all, else those that the program is asked to feed. Others may want their
+    /// events, too.
+    of: u32,
     is_end: bool,
 }
 
@@ -73,7 +74,7 @@ impl Event {
         let all = std::iter::successors(Some(self.first), move |event| follow(&event.next));
         let meant =
             move |event: &'static ProbeEvent| if self.is_end { follow(&event.end) } else { Some(event) };
-        all.filter_map(meant).filter(move |event| event.tracer & self.asked != 0 && event.is_wanted())
+        all.filter_map(meant).filter(move |event| event.tracer & self.of != 0 && event.is_wanted())
     }
 
     /// Whether a tracer wants it now. One load for each tracer.
@@ -81,9 +82,10 @@ impl Event {
         self.wanted().next().is_some()
     }
 
-    /// The events of the end of a span, whose one argument is the duration in ns (code `L`), or of an async span.
-    pub fn end(self) -> Option<Self> {
-        Some(Self { is_end: true, ..self })
+    /// The events of the end of a span, whose one argument is the duration in ns (code `L`), or of an async span. Also
+    /// for a tracer that is not asked for: it may have the begin.
+    pub fn end(self) -> Self {
+        Self { is_end: true, of: !0, ..self }
     }
 
     /// Writes it for each tracer that wants it, with the fields of the scopes that are open in this thread.
@@ -121,7 +123,7 @@ pub struct Traced {
 impl Traced {
     /// Whether a tracer wants the event, or that of its end.
     pub fn is_wanted(&self) -> bool {
-        self.event.is_some_and(|event| event.is_wanted() || event.end().is_some_and(Event::is_wanted))
+        self.event.is_some_and(|event| event.is_wanted() || Event { is_end: true, ..event }.is_wanted())
     }
 }
 
@@ -149,10 +151,9 @@ pub fn traced(id: u32) -> Traced {
         let state = session.control.u8(session.layout.states_at as usize + entry as usize);
         let place = session.layout.sites_at as usize + entry as usize * at::site_entry::SIZE;
         let address = session.control.part(place).u64(at::site_entry::PROBE).load(Ordering::Acquire);
-        let event =
-            (address as *const ProbeEvent).as_ref().filter(|event| asked != 0 && event.magic == MAGIC);
+        let event = (address as *const ProbeEvent).as_ref().filter(|event| event.magic == MAGIC);
         Traced {
-            event: event.map(|first| Event { first, asked, is_end: false }),
+            event: event.map(|first| Event { first, of: asked, is_end: false }),
             is_on: state.load(Ordering::Relaxed) & at::state::RING != 0,
         }
     }
