@@ -28,7 +28,9 @@ SP_DETAIL_COLD void* place_behind_usdt(void* held, const char* data, std::size_t
     return (marked & kUsdtOff) != 0 ? nullptr : place->site.load(std::memory_order_relaxed);
 }
 
-// The state of an end whose probe is to be hit: a way that no state of a session takes.
+// The language of what stands for an end whose probe is to be hit; sites have others. (An AsyncSpan may end
+// in another shared object, which knows no address of this one.)
+inline constexpr std::uint8_t kUsdtEndLanguage = 0;
 inline constinit const StateByte kUsdtEnd{kProbedBit};
 
 // Instead of the site of an async span's end.
@@ -38,13 +40,15 @@ struct UsdtEnd {
     // Null: the begin is not recorded.
     std::atomic<Site*> recorded{nullptr};
 
-    explicit constexpr UsdtEnd(void (*the_hit)(std::uint64_t)) : hit(the_hit) {}
+    explicit constexpr UsdtEnd(void (*the_hit)(std::uint64_t)) : hit(the_hit) {
+        site.language = kUsdtEndLanguage;
+    }
 };
 
 // The end of an async span whose state is not plain: the site that records it, or null.
 SP_DETAIL_COLD Site* end_otherwise(Site& site, std::uint64_t id) {
     Site* found = &site;
-    if (site.state.load(std::memory_order_relaxed) == &kUsdtEnd) {
+    if (site.language == kUsdtEndLanguage) {
         const auto& end = reinterpret_cast<const UsdtEnd&>(site);
         end.hit(id);
         found = end.recorded.load(std::memory_order_relaxed);

@@ -84,11 +84,13 @@ const OF_CPP: [&str; 27] = [
     "net_shop:order_filled -4 8 8 8 -2+",
     "net_shop:others 8 8+",
     "net_shop:queue_depth -4+",
-    "net_shop:shop_cpp_54 -4 8 8+",
-    "net_shop:shop_cpp_71 8 8+",
-    "net_shop:shop_cpp_74 8 8+",
+    "net_shop:shop_cpp_56 -4 8 8+",
+    "net_shop:shop_cpp_73 8 8+",
+    "net_shop:shop_cpp_76 8 8+",
     "net_shop:within +",
 ];
+
+const OF_PART: [&str; 3] = ["part:called -4+", "part:owned_begin 8 -4+", "part:owned_end 8+"];
 
 /// `char` has a sign on x86-64 and none on AArch64.
 fn expected(char_size: &str) -> BTreeSet<String> {
@@ -110,7 +112,7 @@ fn probes_in_cpp() {
 fn the_notes_state_names_sizes_signs_and_the_semaphore(scratch: &Scratch) {
     let char_size = if cfg!(target_arch = "x86_64") { "-1" } else { "1" };
     assert_eq!(probes(scratch, "shop"), expected(char_size));
-    assert_eq!(probes(scratch, "libpart.so"), BTreeSet::from(["part:called -4+".to_owned()]));
+    assert_eq!(probes(scratch, "libpart.so"), OF_PART.map(str::to_owned).into());
 }
 
 #[test]
@@ -122,7 +124,7 @@ fn the_notes_are_the_same_on_aarch64() {
     let words = ["-std=c++20", "-O1", &source("shop.cpp"), &source("part.cpp"), "-o", "shop"];
     compile(&scratch, "aarch64-linux-gnu-g++", &words);
     let mut all = expected("1");
-    all.insert("part:called -4+".to_owned());
+    all.extend(OF_PART.map(str::to_owned));
     assert_eq!(probes(&scratch, "shop"), all);
 }
 
@@ -163,10 +165,10 @@ fn a_tracer_reads_the_values_of_all_arguments(scratch: &Scratch) {
         format("net_shop:order_filled", "%d %lx '%s' %d", "arg0, arg1, str(arg2, arg3), arg4"),
         format("net_shop:optional", "%d %d %d %d %ld", "arg0, arg1, arg2, arg3, arg4"),
         format("net_shop:lists", "%d %d %d", "arg1, arg2, arg3"),
-        format("net_shop:shop_cpp_54", "%d '%s'", "arg0, str(arg1, arg2)"),
+        format("net_shop:shop_cpp_56", "%d '%s'", "arg0, str(arg1, arg2)"),
         // Items of CBOR: a list; the head of a text has three bytes.
-        format("net_shop:shop_cpp_71", "%x '%s' %d", "*(uint8*)arg0, str(arg0 + 4, 4), arg1"),
-        format("net_shop:shop_cpp_74", "'%s'", "str(arg0, arg1)"),
+        format("net_shop:shop_cpp_73", "%x '%s' %d", "*(uint8*)arg0, str(arg0 + 4, 4), arg1"),
+        format("net_shop:shop_cpp_76", "'%s'", "str(arg0, arg1)"),
         format("net_shop:held_begin", "%d %d '%s'", "arg0 != 0, arg1, str(arg2, arg3)"),
         format("net_shop:held_end", "%d", "arg0 != 0"),
         format("Other_Category:slow_ms", "%d", "arg0"),
@@ -200,9 +202,9 @@ fn a_tracer_reads_the_values_of_all_arguments(scratch: &Scratch) {
             format!("net_shop:order_filled {i} {:x} '{text}' {side}", (number / 4.0).to_bits()),
             format!("net_shop:optional {even} {} {i} 7 {}", even * i, i * 1000),
             format!("net_shop:lists {i} {i} {i}"),
-            format!("net_shop:shop_cpp_54 {i} '{text}'"),
-            "net_shop:shop_cpp_71 9f 'held' 10".to_owned(),
-            format!("net_shop:shop_cpp_74 'written {i}'"),
+            format!("net_shop:shop_cpp_56 {i} '{text}'"),
+            "net_shop:shop_cpp_73 9f 'held' 10".to_owned(),
+            format!("net_shop:shop_cpp_76 'written {i}'"),
             format!("net_shop:held_begin 1 {i} '{text}'"),
             "net_shop:held_end 1".to_owned(),
             format!("Other_Category:slow_ms {i}"),
@@ -225,30 +227,39 @@ pub fn without_a_tracer_no_argument_is_evaluated(scratch: &Scratch) {
     assert_eq!((ended.code(), &*ended.out), (Some(0), "0 evaluated\n"), "{}", ended.err);
 }
 
-/// The tracer was there before the programs.
+/// The tracer was there before the programs. The library's span ends in the program: the probe and the record are of
+/// this end, too.
 fn a_tracer_of_a_library_sees_every_program_that_uses_it(scratch: &Scratch) {
     let script = r#"
-        bpftrace -B line -e 'usdt:./libpart.so:part:called { printf("library %d\n", arg0); }' >library.out &
+        bpftrace -B line -e '
+            usdt:./libpart.so:part:called { printf("library %d\n", arg0); }
+            usdt:./libpart.so:part:owned_begin { printf("owned %d\n", arg1); }
+            usdt:./libpart.so:part:owned_end { printf("ended %d\n", arg0 > 0); }' >library.out &
         times=0
-        until grep -q '^library 0$' library.out && grep -q '^library 1$' library.out; do
+        until [ "$(grep -E '^(library|owned|ended) [01]$' library.out | sort -u | wc -l)" = 5 ]; do
             ./shop 2
             times=$((times + 1))
             [ $times -lt 600 ] || exit 1
             sleep 0.1
         done
+        "$SILVERPOINT" run --quiet --filter trace -o owned.silver -- ./shop 2
         kill -INT $!
         wait $!
         cat library.out"#;
-    let Some(out) = traced(scratch, script) else { return };
+    let script = script.replace("$SILVERPOINT", env!("CARGO_BIN_EXE_silverpoint"));
+    let Some(out) = traced(scratch, &script) else { return };
     // Its tracepoints are on alone: those of the program have a semaphore of their own.
-    assert!(["library 0\n", "library 1\n", "0 evaluated"].iter().all(|part| out.contains(part)), "{out}");
+    assert!(out.contains("library 0\n") && out.contains("library 1\n"), "{out}");
+    assert!(out.contains("0 evaluated"), "{out}");
+    let records = scratch.messages("owned.silver");
+    assert_eq!(records.iter().filter(|text| text.starts_with("owned ")).count(), 4, "{records:?}");
 }
 
 /// A probe and a record of one call: the same values; the record is not made twice.
 fn a_tracer_and_the_ring_get_the_same_call(scratch: &Scratch) {
     let run = format!("{} run --quiet --filter trace -o both.silver --", env!("CARGO_BIN_EXE_silverpoint"));
     let count = |probe: &str| format!("usdt:./shop:net_shop:{probe} {{ @{probe} = count(); }}\n");
-    let probes = ["order_at", "shop_cpp_71", "shop_cpp_74", "held_begin", "held_end"];
+    let probes = ["order_at", "shop_cpp_73", "shop_cpp_76", "held_begin", "held_end"];
     let Some(out) = read(scratch, &run, &probes.map(count).concat(), "50") else { return };
     assert!(out.contains("100 evaluated"), "{out}");
     for probe in probes {

@@ -10,6 +10,8 @@
 #include <tuple>
 #include <vector>
 
+#include "owner.hpp"
+
 SP_CATEGORY("net::shop")
 
 extern "C" void part_of_shop(int number);
@@ -73,6 +75,7 @@ static void run(int i) {
     }
     SP_OSTREAM(warn) << "written " << i;
     part_of_shop(i);
+    const Owner none{};
 }
 
 int main(int, char** arguments) {
