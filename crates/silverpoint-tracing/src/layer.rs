@@ -153,17 +153,13 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
     fn on_enter(&self, id: &Id, context: Context<'_, S>) {
         if let Some(own) = self.own(id, &context) {
             spans::enter(own);
-            if dynamic::is_usdt_attached() {
-                usdt::enter(own);
-            }
+            usdt::enter(own);
         }
     }
 
     fn on_exit(&self, id: &Id, context: Context<'_, S>) {
         if let Some(own) = self.own(id, &context) {
-            if dynamic::is_usdt_attached() {
-                usdt::exit(own);
-            }
+            usdt::exit(own);
             spans::exit(own);
         }
     }

@@ -121,15 +121,11 @@ impl tracing_core::Subscriber for Subscriber {
 
     fn enter(&self, span: &Id) {
         spans::enter(span.into_u64());
-        if dynamic::is_usdt_attached() {
-            usdt::enter(span.into_u64());
-        }
+        usdt::enter(span.into_u64());
     }
 
     fn exit(&self, span: &Id) {
-        if dynamic::is_usdt_attached() {
-            usdt::exit(span.into_u64());
-        }
+        usdt::exit(span.into_u64());
         spans::exit(span.into_u64());
     }
 

@@ -89,19 +89,37 @@ pub(crate) fn begin(id: u64, attributes: &Attributes<'_>) {
 }
 
 /// A span was entered in this thread.
+#[inline(always)]
+pub(crate) fn enter(id: u64) {
+    if dynamic::is_usdt_attached() { hit_entry(id) } else { forget_times() }
+}
+
+/// A span is left in this thread.
+#[inline(always)]
+pub(crate) fn exit(id: u64) {
+    if dynamic::is_usdt_attached() { hit_exit(id) } else { forget_times() }
+}
+
+/// This thread does what no tracer sees: which of its spans are still open is not known any more.
+#[inline(always)]
+fn forget_times() {
+    if dynamic::HAS_USDT {
+        let _ = ENTERED.try_with(Entered::forget);
+    }
+}
+
 #[cold]
 #[inline(never)]
-pub(crate) fn enter(id: u64) {
+fn hit_entry(id: u64) {
     if let Some(meta) = spans::metadata(id) {
         step(SpanStep::Entry, id, meta);
         let _ = ENTERED.try_with(|entered| entered.push(id));
     }
 }
 
-/// A span is left in this thread.
 #[cold]
 #[inline(never)]
-pub(crate) fn exit(id: u64) {
+fn hit_exit(id: u64) {
     let ns = ENTERED
         .try_with(|entered| entered.take(id))
         .ok()
@@ -148,12 +166,18 @@ impl Entered {
     }
 
     fn push(&self, id: u64) {
-        // (A tracer that went away has left some behind.)
         if self.count.get() == ENTERED_MOST {
             self.remove(0);
         }
         self.spans[self.count.get()].set(Some((id, Instant::now())));
         self.count.set(self.count.get() + 1);
+    }
+
+    #[inline(always)]
+    fn forget(&self) {
+        if self.count.get() != 0 {
+            self.count.set(0);
+        }
     }
 
     /// When the innermost such span was entered.
@@ -191,5 +215,9 @@ mod tests {
         entered.push(41);
         assert!(entered.take(41).unwrap() >= entered.take(41).unwrap() && entered.take(41).is_none());
         assert!(outer <= Instant::now());
+        // A tracer that went away meanwhile, and came back, may have missed an exit.
+        entered.push(42);
+        entered.forget();
+        assert!(entered.take(42).is_none() && entered.count.get() == 0);
     }
 }
