@@ -12,15 +12,20 @@ impl Place {
     /// # Errors
     /// Malformed directives, or the session cannot be written. Then everything is as before.
     pub fn direct(&self, session: &ObservedSession, text: &str) -> Result<u32, ReadError> {
-        let failed = |error| self.failed(error);
-        let new = match text.strip_prefix('+') {
-            Some(more) => {
-                let present = session.directives().map_err(failed)?;
-                directive::added(&String::from_utf8_lossy(&present), more)
-            }
+        self.change_directives(session, |present| match text.strip_prefix('+') {
+            Some(more) => directive::added(present, more),
             None => text.to_owned(),
-        };
-        let on = session.write_directives(&new).map_err(failed)?;
+        })
+    }
+
+    /// Replaces the directives by a text made of the present ones. Gives how many sites are on.
+    pub(crate) fn change_directives(
+        &self,
+        session: &ObservedSession,
+        change: impl FnOnce(&str) -> String,
+    ) -> Result<u32, ReadError> {
+        let failed = |error| self.failed(error);
+        let on = session.change_directives(change).map_err(failed)?;
         // A stopped program follows when it continues.
         let _ = session.await_followers().map_err(failed)?;
         Ok(on)

@@ -84,6 +84,29 @@ fn debug_output_is_shown_and_saved_and_off_afterwards() {
     assert_eq!(scratch.run(["debug", &pid]).code(), Some(6));
 }
 
+#[test]
+fn directives_of_the_user_come_back() {
+    let scratch = Scratch::new();
+    let mut program = program(&scratch);
+    let pid = program.pid().to_string();
+    for (own, added, afterwards) in [
+        ("trace,debug_output=off", None, "trace,debug_output=off"),
+        ("trace,debug_output=off", Some("+shop=info"), "trace,debug_output=off,shop=info"),
+        ("trace,debug_output=off", Some("+debug_output=trace"), "trace,debug_output=trace"),
+    ] {
+        assert_eq!(scratch.run(["ctl", &pid, own]).code(), Some(0));
+        let mut monitor = Running::start(&mut scratch.silverpoint(["debug", &pid]));
+        wait_until_on(&scratch, &pid);
+        if let Some(added) = added {
+            assert_eq!(scratch.run(["ctl", &pid, added]).code(), Some(0));
+        }
+        monitor.signal(Signal::INT);
+        assert_eq!(monitor.end().code(), Some(0));
+        assert_eq!(directives(&scratch, &pid), afterwards, "{added:?}");
+    }
+    assert_eq!(program.end().code(), Some(0));
+}
+
 /// On a pseudo-terminal of `script`. Another monitor says when the paused one must have seen a text.
 #[test]
 fn the_space_bar_pauses() {

@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, FileExt};
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use silverpoint_collect::{AttachMode, Collector, Config, Limits, OutputConfig, sweep};
 use silverpoint_shm::observer::{ObservedSession, list};
 use silverpoint_shm::root::Root;
+use silverpoint_wire::directive;
 use silverpoint_wire::layout::control::at;
 use silverpoint_wire::layout::ring::at as ring_at;
 use silverpoint_wire::level::Level;
@@ -105,6 +107,33 @@ fn directives_are_refused_whole_when_malformed() {
     assert_eq!(session.write_directives("").unwrap(), 0);
     assert_eq!(fake.control32(at::GENERATION), generation + 2);
     assert_eq!(session.directives().unwrap(), b"");
+}
+
+#[test]
+fn two_programs_that_add_directives_lose_none() {
+    const EACH: usize = 30;
+    let scratch = Scratch::new("directives-two");
+    let mut fake = Fake::new(&scratch.root(), 1);
+    fake.register(&site("x", Level::Debug, "net"));
+    let root = Root::open_directory(&scratch.root()).unwrap();
+    let name = list(&root).unwrap()[0];
+    let barrier = Barrier::new(2);
+    std::thread::scope(|scope| {
+        for who in ["a", "b"] {
+            let (root, barrier) = (&root, &barrier);
+            scope.spawn(move || {
+                let session = ObservedSession::open(root, name).unwrap();
+                barrier.wait();
+                for number in 0..EACH {
+                    let add = |present: &str| directive::added(present, &format!("{who}{number}=on"));
+                    session.change_directives(add).unwrap();
+                }
+            });
+        }
+    });
+    let session = ObservedSession::open(&root, name).unwrap();
+    let text = String::from_utf8(session.directives().unwrap()).unwrap();
+    assert_eq!(text.split(',').count(), 2 * EACH, "{text}");
 }
 
 #[test]

@@ -77,7 +77,14 @@ impl ObservedSession {
     /// Makes `text` the session's directives and switches every registered site by them. Gives how many sites are on. Refuses a text that is malformed
     /// or too long; takes some microseconds a site.
     pub fn write_directives(&self, text: &str) -> Result<u32, ObserveError> {
-        if let Err(error) = directive::check(text) {
+        self.change_directives(|_| text.to_owned())
+    }
+
+    /// The same with a text made of the present one. No other program changes the directives in between.
+    pub fn change_directives(&self, change: impl FnOnce(&str) -> String) -> Result<u32, ObserveError> {
+        let controller = self.controller()?;
+        let text = change(&String::from_utf8_lossy(&self.directives()?));
+        if let Err(error) = directive::check(&text) {
             return Err(ObserveError::refused("directives", error.to_string()));
         }
         if text.len() > self.header.directives_cap as usize {
@@ -85,9 +92,8 @@ impl ObservedSession {
                 format!("{} bytes are more than the session's {}", text.len(), self.header.directives_cap);
             return Err(ObserveError::refused("directives", why));
         }
-        let controller = self.controller()?;
         self.replace_directives(text.as_bytes(), text.len() as u32)?;
-        let on = self.switch_sites(0, text)?;
+        let on = self.switch_sites(0, &text)?;
         self.wake_watchers();
         drop(controller);
         self.await_own_followers();
