@@ -1,26 +1,27 @@
 //! `silverpoint debug`: what programs write as debug output, while they write it.
 
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use silverpoint_convert::silver::EventWriter;
 use silverpoint_render::time::When;
 use silverpoint_trace::{Event, Trace, Watcher};
 
-use crate::exit::{Failed, Outcome, at, failure, inform, usage};
+use crate::exit::{Failed, Outcome, at, failure, inform, note, usage};
 use crate::input::{Output, Wanted};
 use crate::keys::Keys;
 use crate::live::{Following, Live, Targets};
 use crate::newfile::NewFile;
 use crate::printing::{Printer, Printing};
-use crate::tail::stop_at_signals;
+use crate::tail::{fail_at_size_limit, stop_at_signals};
+use crate::units::show_bytes;
 
 /// Show the debug output of running programs as it comes (`debug_output` in C++ and Rust, `DebugOutput` in .NET)
 ///
 /// From now on, until the processes have ended or Ctrl-C. Meanwhile the category debug_output is on in them.
 /// Other records that a program makes are shown with --category, such as -c '*'. On a terminal the space bar pauses: what
-/// comes meanwhile is shown afterwards.
+/// comes meanwhile is saved, and shown afterwards.
 ///
 /// Exit status 0: done. 1: something cannot be read, or the output not be written. 2: wrong usage. 3: a
 /// collector's file is damaged. 6: no such session.
@@ -43,6 +44,8 @@ pub struct Args {
 
 /// The category of debug output, in all languages.
 const CATEGORY: &str = "debug_output";
+/// Text that waits during a pause, at most.
+const PAUSED_BYTES: usize = 64 << 20;
 
 /// Runs the command.
 pub fn run(args: Args) -> Outcome {
@@ -58,6 +61,7 @@ pub fn run(args: Args) -> Outcome {
     filter.since.get_or_insert(When::Absolute(now()));
     // Before anything is switched: an interrupt puts it back.
     let stop = stop_at_signals()?;
+    fail_at_size_limit()?;
     let saved = args.output.as_deref().map(|path| NewFile::create(path, &[], args.force)).transpose()?;
     let mut live = Live::switching(targets, CATEGORY);
     let files = live.look()?;
@@ -71,31 +75,17 @@ pub fn run(args: Args) -> Outcome {
         printer: Printer::new(&args.printing, args.wanted.zone(), Output::new(), following.trace()),
         saved: saved.map(EventWriter::new).transpose().map_err(at(&name))?,
         failed: None,
+        is_paused: false,
+        unshown: 0,
     };
-    let keys = Keys::watch();
-    let mut is_paused = false;
-    while monitor.printer.wants_more() && !stop.load(Ordering::Relaxed) {
-        if !is_paused {
-            let goes_on = following.read(&mut monitor)?;
-            monitor.pass_on(&name)?;
-            if !goes_on {
-                break;
-            }
-        }
-        following.look()?;
-        match keys.as_ref().and_then(Keys::pressed) {
-            Some(b' ') => {
-                is_paused = !is_paused;
-                inform(if is_paused { "paused; the space bar goes on, q ends" } else { "goes on" });
-            }
-            Some(b'q') => break,
-            _ => {}
-        }
+    let shown = monitor.follow(&mut following, &stop, &name);
+    let shown = shown.and_then(|()| monitor.end_pause(&name));
+    // Also after an error: what was saved until then is whole.
+    let saved = monitor.save(&name);
+    if let (Err(_), Err(error)) = (&shown, &saved) {
+        note(error);
     }
-    if let Some(saved) = monitor.saved {
-        saved.finish().and_then(NewFile::finish).map_err(at(&name))?;
-    }
-    Ok(following.found())
+    shown.and(saved).map(|()| following.found())
 }
 
 fn now() -> i64 {
@@ -106,15 +96,67 @@ fn now() -> i64 {
 /// Prints events, and saves them if that is wanted.
 struct Monitor {
     printer: Printer,
+    /// `None` too after a failure: a file that lacks records does not get its name.
     saved: Option<EventWriter<NewFile>>,
     failed: Option<silverpoint_convert::WriteError>,
+    /// The text waits in the printer.
+    is_paused: bool,
+    /// Events during a pause for which there was no room.
+    unshown: u64,
 }
 
 impl Monitor {
-    /// Writes the pending text, and reports what went wrong since the last time.
+    /// Until the processes have ended, a signal, the key q, or a closed output.
+    fn follow(&mut self, following: &mut Following, stop: &AtomicBool, name: &str) -> Result<(), Failed> {
+        let keys = Keys::watch();
+        while self.printer.wants_more() && !stop.load(Ordering::Relaxed) {
+            let goes_on = following.read(self)?;
+            self.pass_on(name)?;
+            if !goes_on && !self.is_paused {
+                break;
+            }
+            following.look()?;
+            match keys.as_ref().and_then(Keys::pressed) {
+                Some(b' ') if self.is_paused => {
+                    inform("goes on");
+                    self.end_pause(name)?;
+                }
+                Some(b' ') => {
+                    self.is_paused = true;
+                    self.printer.out.hold(true);
+                    inform("paused; the space bar goes on, q ends");
+                }
+                Some(b'q') => break,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn end_pause(&mut self, name: &str) -> Result<(), Failed> {
+        self.is_paused = false;
+        self.printer.out.hold(false);
+        self.pass_on(name)?;
+        let unshown = std::mem::take(&mut self.unshown);
+        if unshown > 0 {
+            let room = show_bytes(PAUSED_BYTES as u64);
+            note(format_args!("{unshown} records are not shown: the pause had {room} of text already"));
+        }
+        Ok(())
+    }
+
+    /// Reports what went wrong since the last time. Writes the pending text, except in a pause.
     fn pass_on(&mut self, name: &str) -> Result<(), Failed> {
-        self.printer.pass_on()?;
+        if !self.is_paused {
+            self.printer.pass_on()?;
+        }
         self.failed.take().map_or(Ok(()), |error| Err(failure(format!("{name}: {error}"))))
+    }
+
+    /// Completes the file.
+    fn save(self, name: &str) -> Result<(), Failed> {
+        let Some(saved) = self.saved else { return Ok(()) };
+        saved.finish().and_then(NewFile::finish).map_err(at(name))
     }
 }
 
@@ -129,7 +171,15 @@ impl Watcher for Monitor {
 
     fn event_of(&mut self, trace: &Trace, event: &Event<'_>) -> bool {
         let saved = self.saved.as_mut().map_or(Ok(()), |saved| saved.write(trace, event));
-        self.failed = saved.err();
-        self.failed.is_none() && self.event(event)
+        if let Err(error) = saved {
+            self.failed = Some(error);
+            self.saved = None;
+            return false;
+        }
+        if self.is_paused && self.printer.out.text.len() >= PAUSED_BYTES {
+            self.unshown += u64::from(event.is_shown());
+            return true;
+        }
+        self.event(event)
     }
 }

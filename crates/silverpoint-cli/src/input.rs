@@ -213,6 +213,7 @@ pub struct Output {
     pager: Paging,
     /// Text that waits to be written; append here.
     pub text: String,
+    is_held: bool,
     gone: bool,
 }
 
@@ -237,7 +238,14 @@ impl Output {
 
     /// Something else; its name for messages.
     pub fn into(out: Box<dyn Write>, name: &'static str) -> Self {
-        Self { out, name, pager: Paging::No, text: String::with_capacity(CHUNK * 2), gone: false }
+        Self {
+            out,
+            name,
+            pager: Paging::No,
+            text: String::with_capacity(CHUNK * 2),
+            is_held: false,
+            gone: false,
+        }
     }
 
     /// The same, through a pager where standard output is a terminal.
@@ -262,9 +270,14 @@ impl Output {
         }
     }
 
+    /// Whether [`Output::pass_on`] keeps the text back, however much it is.
+    pub fn hold(&mut self, is_held: bool) {
+        self.is_held = is_held;
+    }
+
     /// Writes the pending text when there is enough of it. False when the output was closed.
     pub fn pass_on(&mut self) -> Result<bool, Failed> {
-        if self.text.len() >= CHUNK { self.flush() } else { Ok(!self.gone) }
+        if self.text.len() >= CHUNK && !self.is_held { self.flush() } else { Ok(!self.gone) }
     }
 
     /// Writes the pending text. False when the output was closed.

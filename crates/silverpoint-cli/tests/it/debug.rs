@@ -107,6 +107,32 @@ fn directives_of_the_user_come_back() {
     assert_eq!(program.end().code(), Some(0));
 }
 
+#[test]
+fn an_error_keeps_what_was_saved_and_puts_directives_back() {
+    let scratch = Scratch::new();
+    let mut program = program(&scratch);
+    let pid = program.pid().to_string();
+    for (script, why) in [
+        ("exec \"$0\" debug -o d.silver \"$1\" > /dev/full", "standard output: No space left on device"),
+        // Copies reach the limit: nothing is shown.
+        ("ulimit -f 4096; exec \"$0\" debug -c shop \"$1\"", "File too large"),
+    ] {
+        let words = ["-c", script, env!("CARGO_BIN_EXE_silverpoint"), &pid];
+        let mut monitor = Running::start(&mut scratch.command("/bin/sh", words));
+        wait_until_on(&scratch, &pid);
+        scratch.wait(why, || {
+            step(&mut program, "debug 1000");
+            !monitor.is_running()
+        });
+        let ended = monitor.end();
+        assert!(ended.code() == Some(1) && ended.err.contains(why), "{ended:?}");
+        assert_eq!(directives(&scratch, &pid), "", "{why}");
+    }
+    let saved = scratch.messages("d.silver");
+    assert_eq!(saved.first().map(String::as_str), Some("debug 0\\n"));
+    assert_eq!(program.end().code(), Some(0));
+}
+
 /// On a pseudo-terminal of `script`. Another monitor says when the paused one must have seen a text.
 #[test]
 fn the_space_bar_pauses() {
@@ -117,7 +143,7 @@ fn the_space_bar_pauses() {
     let scratch = Scratch::new();
     let mut program = program(&scratch);
     let pid = program.pid().to_string();
-    let line = format!("{} debug --color never {pid}", env!("CARGO_BIN_EXE_silverpoint"));
+    let line = format!("{} debug --color never -o d.silver {pid}", env!("CARGO_BIN_EXE_silverpoint"));
     let mut terminal =
         Running::start_with_input(&mut scratch.command("script", ["-qec", &line, "/dev/null"]));
     wait_until_on(&scratch, &pid);
@@ -136,6 +162,7 @@ fn the_space_bar_pauses() {
     terminal.write("q");
     let ended = terminal.end();
     assert_eq!(ended.code(), Some(0), "{ended:?}");
+    assert_eq!(scratch.messages("d.silver"), ["debug 0\\n", "debug 0\\n", "debug 1\\n"]);
     other.signal(Signal::INT);
     assert_eq!(other.end().code(), Some(0));
 }
