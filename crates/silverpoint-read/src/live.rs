@@ -75,17 +75,23 @@ impl Live {
 
     /// Copies what is new, and looks for sessions now and then. Gives files that have to be read from now on.
     pub fn look(&mut self) -> Result<Vec<PathBuf>, ReadError> {
-        let mut files = Vec::new();
+        let (mut files, mut due) = (Vec::new(), Vec::new());
         if !self.targets.watches_processes() {
             return Ok(files);
         }
         // A collector that has just come may go again soon: then nobody can say any more what its file was.
         let is_urgent = self.known.values().any(|stage| *stage == Stage::Awaited);
         if is_urgent || self.searched.is_none_or(|at| at.elapsed() >= SEARCH_INTERVAL) {
-            self.search(&mut files)?;
+            due = self.search(&mut files)?;
             self.searched = Some(Instant::now());
         }
         self.copy()?;
+        // Only now: rings that are open can be read to their end, even if the program ends at once.
+        for place in due {
+            if let Some(Err(error)) = self.switch.as_mut().map(|switch| switch.switch_on(&place)) {
+                self.messages.push(format!("its directives cannot be changed: {error}"));
+            }
+        }
         Ok(files)
     }
 
@@ -127,20 +133,26 @@ impl Live {
         )))
     }
 
-    fn search(&mut self, files: &mut Vec<PathBuf>) -> Result<(), ReadError> {
-        let mut present = Vec::new();
+    /// Gives the sessions that are to be switched.
+    fn search(&mut self, files: &mut Vec<PathBuf>) -> Result<Vec<Place>, ReadError> {
+        let (mut present, mut unreadable, mut due) = (Vec::new(), Vec::new(), Vec::new());
         for place in self.targets.places()? {
             // One that has gone this moment, or is no session, is not there.
-            let Ok(session) = ObservedSession::open_read_only(&place.root, place.name) else { continue };
+            let Ok(session) = ObservedSession::open_read_only(&place.root, place.name) else {
+                unreadable.push(place.name);
+                continue;
+            };
             if session.is_alive().unwrap_or(false) && self.is_meant(&session) {
                 present.push(place.name);
-                if let Some(switch) = &mut self.switch
-                    && let Err(error) = switch.keep_on(&place, &session)
-                {
-                    self.messages.push(format!("its directives cannot be changed: {error}"));
-                }
                 self.meet(&place, &session, files)?;
+                if self.switch.as_ref().is_some_and(|switch| switch.is_due(&place, &session)) {
+                    due.push(place);
+                }
             }
+        }
+        if let Some(switch) = &mut self.switch {
+            // One that cannot be opened now, for want of descriptors perhaps, still has the directive.
+            switch.keep_only(|name| present.contains(name) || unreadable.contains(name));
         }
         for (name, stage) in &mut self.known {
             // What is copied ends when its copy is complete.
@@ -148,7 +160,7 @@ impl Live {
                 *stage = Stage::Ended;
             }
         }
-        Ok(())
+        Ok(due)
     }
 
     fn is_meant(&self, session: &ObservedSession) -> bool {
@@ -186,7 +198,7 @@ impl Live {
                 None => Stage::Awaited,
             },
             (_, false) => {
-                if stage.is_none() {
+                if stage.is_none() && self.switch.is_none() {
                     self.messages.extend(silence(place, session));
                 }
                 let onlooker = self.onlooker(files)?;

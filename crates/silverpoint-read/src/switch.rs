@@ -31,18 +31,25 @@ impl Switch {
         Self { category, directive: format!("{category}=debug"), changed: HashMap::new() }
     }
 
-    /// Switches the category on where it is off. Fails once for each session.
-    pub(crate) fn keep_on(&mut self, place: &Place, session: &ObservedSession) -> Result<(), ReadError> {
-        if matches!(self.changed.get(&place.name), Some(None)) || self.is_on(session) {
-            return Ok(());
-        }
-        let done = self.switch_on(place);
+    /// Whether the category is off there, and no attempt to change that has failed.
+    pub(crate) fn is_due(&self, place: &Place, session: &ObservedSession) -> bool {
+        !matches!(self.changed.get(&place.name), Some(None)) && !self.is_on(session)
+    }
+
+    /// Switches the category on. Fails once for each session.
+    pub(crate) fn switch_on(&mut self, place: &Place) -> Result<(), ReadError> {
+        let done = self.change(place);
         let (changed, result) = done.map_or_else(|error| (None, Err(error)), |done| (Some(done), Ok(())));
         self.changed.insert(place.name, changed);
         result
     }
 
-    fn switch_on(&self, place: &Place) -> Result<Changed, ReadError> {
+    /// Forgets sessions that have ended: each keeps a directory open.
+    pub(crate) fn keep_only(&mut self, is_there: impl Fn(&SessionName) -> bool) {
+        self.changed.retain(|name, _| is_there(name));
+    }
+
+    fn change(&self, place: &Place) -> Result<Changed, ReadError> {
         let session = place.open()?;
         let (mut before, mut after) = (String::new(), String::new());
         place.change_directives(&session, |present| {
