@@ -79,7 +79,7 @@ pub fn run(args: Args) -> Outcome {
         unshown: 0,
     };
     let shown = monitor.follow(&mut following, &stop, &name);
-    let shown = shown.and_then(|()| monitor.end_pause(&name));
+    let shown = shown.and_then(|()| monitor.show_rest(&mut following, &name));
     // Also after an error: what was saved until then is whole.
     let saved = monitor.save(&name);
     if let (Err(_), Err(error)) = (&shown, &saved) {
@@ -131,6 +131,14 @@ impl Monitor {
             }
         }
         Ok(())
+    }
+
+    /// What has come since the last look, or in a pause.
+    fn show_rest(&mut self, following: &mut Following, name: &str) -> Result<(), Failed> {
+        if self.printer.wants_more() {
+            following.read_all(self)?;
+        }
+        self.end_pause(name)
     }
 
     fn end_pause(&mut self, name: &str) -> Result<(), Failed> {

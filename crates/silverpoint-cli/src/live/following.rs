@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use silverpoint_query::filter::Filter;
-use silverpoint_trace::{Follow, Trace, Watcher};
+use silverpoint_trace::{Follow, Note, Trace, Watcher};
 
 use super::Live;
 use crate::exit::{Exit, Failed, failure, note};
@@ -50,6 +50,21 @@ impl Following {
     /// Reads what is new. False: nothing more can come.
     pub fn read(&mut self, watcher: &mut impl Watcher) -> Result<bool, Failed> {
         let notes = self.follow.poll(watcher).map_err(failure)?;
+        self.heed(&notes);
+        let is_read = if self.of_files { self.follow.is_finished() } else { self.follow.is_drained() };
+        Ok(!(self.live.is_over() && is_read))
+    }
+
+    /// Reads everything that there is now, also what could still be preceded by other records.
+    pub fn read_all(&mut self, watcher: &mut impl Watcher) -> Result<(), Failed> {
+        self.open_new()?;
+        let notes = self.follow.poll_all(watcher).map_err(failure)?;
+        self.heed(&notes);
+        Ok(())
+    }
+
+    /// After everything copied so far has been opened.
+    fn heed(&mut self, notes: &[Note]) {
         self.live.forget_read();
         if !self.is_quiet {
             tell(notes.iter());
@@ -58,13 +73,15 @@ impl Following {
         if notes.iter().any(|note| exit(note.matter.verdict()) == Exit::Damaged) {
             self.found = Exit::Damaged;
         }
-        let is_read = if self.of_files { self.follow.is_finished() } else { self.follow.is_drained() };
-        Ok(!(self.live.is_over() && is_read))
     }
 
     /// Waits until the next look, and opens what is there by then.
     pub fn look(&mut self) -> Result<(), Failed> {
         thread::sleep(LOOK);
+        self.open_new()
+    }
+
+    fn open_new(&mut self) -> Result<(), Failed> {
         for file in self.live.look()? {
             // A collector's file may be inaccessible (another user's, or in another mount namespace): the
             // others are still read.

@@ -1,8 +1,11 @@
 //! `silverpoint debug`: debug output of living programs.
 
+use std::fs;
 use std::process::Command;
 
 use rustix::process::Signal;
+use silverpoint_shm::observer::{ObservedSession, list};
+use silverpoint_shm::root::Root;
 
 use crate::harness::{Running, Scratch};
 
@@ -24,9 +27,16 @@ fn directives(scratch: &Scratch, pid: &str) -> String {
     ended.out.trim_end().split_once(": ").map_or("", |(_, text)| text).to_owned()
 }
 
-/// Waits until somebody has switched debug output on: what comes now is shown.
+/// Waits until somebody has switched debug output on: what comes now is shown. The text of directives comes before the states of
+/// sites, so it is read under the controller's lock.
 fn wait_until_on(scratch: &Scratch, pid: &str) {
-    scratch.wait("debug output that is on", || directives(scratch, pid).contains("debug_output=debug"));
+    let root = Root::open_directory(&scratch.root()).unwrap();
+    let name = list(&root).unwrap().into_iter().find(|name| name.pid.to_string() == pid).unwrap();
+    let session = ObservedSession::open(&root, name).unwrap();
+    scratch.wait("debug output that is on", || {
+        let mode = session.save_mode().unwrap();
+        String::from_utf8_lossy(mode.directives_text()).contains("debug_output=debug")
+    });
 }
 
 fn messages(json: &str) -> Vec<String> {
@@ -85,7 +95,7 @@ fn debug_output_is_shown_and_saved_and_off_afterwards() {
 }
 
 #[test]
-fn directives_of_the_user_come_back() {
+fn directives_of_the_user_come_back_and_what_came_last_is_shown() {
     let scratch = Scratch::new();
     let mut program = program(&scratch);
     let pid = program.pid().to_string();
@@ -95,16 +105,36 @@ fn directives_of_the_user_come_back() {
         ("trace,debug_output=off", Some("+debug_output=trace"), "trace,debug_output=trace"),
     ] {
         assert_eq!(scratch.run(["ctl", &pid, own]).code(), Some(0));
-        let mut monitor = Running::start(&mut scratch.silverpoint(["debug", &pid]));
+        let mut monitor = Running::start(&mut scratch.silverpoint(["debug", "--json", &pid]));
         wait_until_on(&scratch, &pid);
         if let Some(added) = added {
             assert_eq!(scratch.run(["ctl", &pid, added]).code(), Some(0));
         }
+        // An interrupt loses nothing that came before it.
+        step(&mut program, "debug 1");
         monitor.signal(Signal::INT);
-        assert_eq!(monitor.end().code(), Some(0));
+        let ended = monitor.end();
+        assert_eq!(
+            (ended.code(), messages(&ended.out)),
+            (Some(0), vec!["debug 0\\n".to_owned()]),
+            "{ended:?}"
+        );
         assert_eq!(directives(&scratch, &pid), afterwards, "{added:?}");
     }
+    // A session that has ended keeps nothing open in the monitor of all.
+    assert_eq!(scratch.run(["ctl", &pid, "info"]).code(), Some(0));
+    let mut monitor = Running::start(&mut scratch.silverpoint(["debug"]));
+    wait_until_on(&scratch, &pid);
+    let (root, open) = (scratch.root().canonicalize().unwrap(), format!("/proc/{}/fd", monitor.pid()));
+    let has_root_open = || {
+        let mut links = fs::read_dir(&open).unwrap().flatten().filter_map(|fd| fs::read_link(fd.path()).ok());
+        links.any(|path| path == root)
+    };
+    scratch.wait("a directory of the session", has_root_open);
     assert_eq!(program.end().code(), Some(0));
+    scratch.wait("a closed directory", || !has_root_open());
+    monitor.signal(Signal::INT);
+    assert_eq!(monitor.end().code(), Some(0));
 }
 
 #[test]
@@ -159,10 +189,15 @@ fn the_space_bar_pauses() {
     let seen = terminal.read_until("goes on");
     assert!(!seen.contains("debug"), "{seen:?}");
     terminal.read_until("debug 1");
+    // The end of a pause shows what came in it, too.
+    terminal.write(" ");
+    terminal.read_until("paused");
+    step(&mut program, "debug 3");
     terminal.write("q");
+    terminal.read_until("debug 2");
     let ended = terminal.end();
     assert_eq!(ended.code(), Some(0), "{ended:?}");
-    assert_eq!(scratch.messages("d.silver"), ["debug 0\\n", "debug 0\\n", "debug 1\\n"]);
+    assert_eq!(scratch.messages("d.silver").last().map(String::as_str), Some("debug 2\\n"));
     other.signal(Signal::INT);
     assert_eq!(other.end().code(), Some(0));
 }
