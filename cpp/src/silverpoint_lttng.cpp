@@ -33,6 +33,7 @@ class Registrar {
     static Registrar& self();
 
     void begin() {
+        is_fork_wrapped_ = Tracer::is_fork_wrapped();
         pthread_atfork([] { self().before_fork(); }, [] { self().after_fork(); }, [] { self().in_child(); });
         // Before LTTng's own end, of which this thread knows nothing.
         std::atexit([] {
@@ -185,7 +186,7 @@ class Registrar {
         bool is_announced = false;
         for (;;) {
             const int stage = stage_.load();
-            if (stage == kOpening && is_without_signals()) return admit();
+            if (stage == kOpening && !is_fork_wrapped_ && is_without_signals()) return admit();
             if (stage == kOpen && tracer.before_fork != nullptr) {
                 // Which no thread blocks: so it stays where LTTng does nothing, since it forks itself.
                 sigaddset(&before, SIGKILL);
@@ -206,7 +207,9 @@ class Registrar {
         is_admitted = true;
         forking_.fetch_sub(1);
     }
-    // So are the thread that opens LTTng, and those that LTTng starts.
+    // So are the thread that opens LTTng, and those that LTTng starts. (liblttng-ust-fork blocks the signals
+    // of each thread that forks. With it LTTng is there already: who opens it waits for no fork of LTTng's
+    // own.)
     static bool is_without_signals() {
         sigset_t mask;
         pthread_sigmask(SIG_SETMASK, nullptr, &mask);
@@ -237,6 +240,7 @@ class Registrar {
 
     enum Stage { kClosed, kOpening, kOpen, kFailed };
     std::atomic<bool> was_started_{false};
+    bool is_fork_wrapped_ = false;
     std::atomic<int> stage_{kClosed};
     probes::SiteEvents<SiteEvent> events_;
     // Held while what a child goes on with changes.

@@ -24,6 +24,10 @@ struct Tracer {
 
     // False: it is not there, or unsuitable, which is reported.
     bool open();
+    // Whether liblttng-ust-fork is preloaded: liblttng-ust is loaded with it.
+    static bool is_fork_wrapped() {
+        return dlopen("liblttng-ust-fork.so.1", RTLD_LAZY | RTLD_NOLOAD) != nullptr;
+    }
 };
 
 inline Tracer tracer;
@@ -54,7 +58,7 @@ inline bool Tracer::open() {
     find(unlock, "lttng_ust_tp_rcu_read_unlock");
     register_contexts =
         reinterpret_cast<decltype(register_contexts)>(dlsym(library, "lttng_ust_context_provider_register"));
-    if (dlopen("liblttng-ust-fork.so.1", RTLD_LAZY | RTLD_NOLOAD) == nullptr) {
+    if (!is_fork_wrapped()) {
         find(before_fork, "lttng_ust_before_fork");
         find(after_fork_parent, "lttng_ust_after_fork_parent");
         find(after_fork_child, "lttng_ust_after_fork_child");
