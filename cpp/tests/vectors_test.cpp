@@ -108,6 +108,10 @@ class Vectors : public testing::Test {
         }
         return text;
     }
+    // Whether a vector has a number or a text of this name.
+    static bool is_given(const std::string& line, const std::string& key) {
+        return line.find("\"" + key + "\": ") != std::string::npos;
+    }
     static std::uint64_t number(const std::string& line, const std::string& key) {
         const std::string opening = "\"" + key + "\": ";
         return std::stoull(line.substr(line.find(opening) + opening.size()));
@@ -310,15 +314,12 @@ TEST_F(Vectors, SettingsAskForTheSame) {
     int compared = 0;
     for (std::string line; std::getline(lines, line);) {
         if (line.find("\"verdict\"") == std::string::npos) continue;
-        const auto is_given = [&](const char* key) {
-            return line.find(std::string("\"") + key + "\": ") != std::string::npos;
-        };
         std::string levels;
         detail::Settings settings;
-        if (is_given("block_max"))
+        if (is_given(line, "block_max"))
             settings.block_max_ms = detail::parse_milliseconds(field(line, "block_max"), 1000);
-        if (is_given("memory")) settings.memory = detail::parse_size(field(line, "memory"));
-        if (is_given("policy")) detail::parse_policy(field(line, "policy"), settings);
+        if (is_given(line, "memory")) settings.memory = detail::parse_size(field(line, "memory"));
+        if (is_given(line, "policy")) detail::parse_policy(field(line, "policy"), settings);
         constexpr const char* names[] = {"block", "drop", "overwrite"};
         for (const detail::Policy policy : settings.policy)
             (levels += levels.empty() ? "" : " ") += names[static_cast<int>(policy)];
@@ -337,8 +338,7 @@ TEST_F(Vectors, SessionsTakeTheSameMemory) {
     for (std::string line; std::getline(lines, line);) {
         if (line.find("\"verdict\"") == std::string::npos) continue;
         const auto limit = [&](const char* key, std::uint64_t none) {
-            const bool is_given = line.find(std::string("\"") + key + "\": ") != std::string::npos;
-            return is_given ? number(line, key) : none;
+            return is_given(line, key) ? number(line, key) : none;
         };
         constexpr std::uint64_t kNone = ~std::uint64_t{0};
         const bool has_addresses = detail::allow_more_than(

@@ -9,6 +9,15 @@ import { begin, canvas, coloursOf, drawn, example, fakeBrowser, folder, newConte
 
 const api = (page, path) => page.evaluate(async (path) => (await fetch(path)).json(), path);
 
+/** All rectangles of the first rows of threads, as [marks, count]. */
+async function instants(page) {
+  const { begin, end } = await api(page, "/api/trace");
+  const { tracks } = await api(page, "/api/tracks");
+  const ids = tracks.filter(({ kind }) => kind === "thread").map(({ id }) => id);
+  const lanes = await api(page, `/api/lanes?from=${begin}&to=${BigInt(end) + 1n}&width=1000&tracks=${ids.join(",")}`);
+  return lanes.tracks.flatMap(({ instants }) => instants.marks.map((marks, at) => [marks, instants.count[at]]));
+}
+
 export const tests = {
   "two files are compared side by side": async () => {
     const files = [30, 70].map((records) => {
@@ -54,7 +63,7 @@ export const tests = {
     return page;
   },
 
-  "losses and waits are told": async () => {
+  "losses and waits are marked where they were": async () => {
     const file = join(folder, "lossy.silver");
     const collector = begin(silverpoint, "run", "-q", "-o", file, "--", example("subject"), "steps", { environment: { SILVERPOINT_MEMORY: "2M" } });
     const lines = createInterface({ input: collector.stdout });
@@ -78,8 +87,12 @@ export const tests = {
       signal("SIGSTOP");
       await step("count 120000");
       signal("SIGCONT");
-      await step("count 10");
       return stats().lost > 0;
+    });
+    // The thread's next record that is not lost states the loss, and when it was.
+    await until("a record behind the loss", async () => {
+      await step("count 10");
+      return run(silverpoint, "cat", "--json", "-q", "-n", "1000", file).includes('"kind":"loss"');
     });
     collector.stdin.end();
     await new Promise((ended) => collector.once("exit", ended));
@@ -87,6 +100,19 @@ export const tests = {
     await drawn(page);
     const trouble = page.getByRole("button", { name: "What is missing or damaged" });
     assert.match(await trouble.textContent(), /lost · .* waits?/);
+    // What is not read yet has counts of records alone.
+    await until("both marks", async () => {
+      const found = await instants(page);
+      return [1, 2].every((mark) => found.some(([marks]) => marks & mark));
+    });
+    const colours = await page.locator(canvas).evaluate((element) => {
+      const { data } = element.getContext("2d").getImageData(0, 0, element.width, element.height);
+      // Red as losses are, in the dark theme: much more of it than of the others.
+      let red = 0;
+      for (let at = 0; at < data.length; at += 4) if (data[at] > 180 && data[at + 1] < 110 && data[at + 2] < 120) red++;
+      return red;
+    });
+    assert.ok(colours > 20, `${colours} red pixels`);
     await trouble.click();
     await page.getByRole("dialog", { name: "What is missing or damaged" }).getByText(/records lost/).first().waitFor();
     await page.keyboard.press("Escape");
