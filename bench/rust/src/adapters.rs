@@ -6,7 +6,7 @@ use silverpoint_atrace::{self as atrace, Tag};
 use tracing::{info, info_span};
 
 use crate::case;
-use crate::harness::{self, Case};
+use crate::harness::Case;
 
 /// They take nothing that is made beforehand.
 static INPUTS: LazyLock<()> = LazyLock::new(|| ());

@@ -5,8 +5,7 @@ use std::sync::LazyLock;
 
 use silverpoint::{Trace, counter, event, info, span};
 
-use crate::case;
-use crate::harness::{self, Case};
+use crate::harness::{Case, case};
 
 #[derive(Trace)]
 enum Side {

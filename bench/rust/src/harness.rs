@@ -23,6 +23,42 @@ pub struct Case {
     pub singles: Singles,
 }
 
+/// Makes the two loops of a case, with and without the counter read around each call, and the [`Case`] that names them. Arguments are in a static `INPUTS` of the caller.
+macro_rules! case {
+    ($name:literal, |$inputs:ident, $index:ident, $fraction:ident, $id:ident| $tracepoint:expr) => {{
+        #[inline(never)]
+        extern "C" fn burst(n: u64, first_id: u64) {
+            let $inputs = &*INPUTS;
+            let mut $fraction = 0.125_f64;
+            let mut $index = 0_i32;
+            for $id in first_id..first_id + n {
+                $tracepoint;
+                let _ = ($inputs, $index, $fraction, $id); // not every tracepoint uses all
+                $fraction += 1.0;
+                $index = $index.wrapping_add(1);
+            }
+        }
+        #[inline(never)]
+        extern "C" fn singles(n: u64, first_id: u64, elapsed_ticks: *mut u32) {
+            // SAFETY: the harness gives a buffer of n entries that nobody else uses meanwhile.
+            let elapsed_ticks = unsafe { std::slice::from_raw_parts_mut(elapsed_ticks, n as usize) };
+            let $inputs = &*INPUTS;
+            let mut $fraction = 0.125_f64;
+            let mut $index = 0_i32;
+            for ($id, elapsed) in (first_id..).zip(elapsed_ticks) {
+                let before = $crate::harness::ticks();
+                $tracepoint;
+                *elapsed = ($crate::harness::ticks() - before) as u32;
+                let _ = ($inputs, $index, $fraction, $id);
+                $fraction += 1.0;
+                $index = $index.wrapping_add(1);
+            }
+        }
+        $crate::harness::Case { name: $name, burst, singles }
+    }};
+}
+pub(crate) use case;
+
 #[repr(C)]
 struct RawCase {
     name: *const c_char,

@@ -9,7 +9,7 @@ use std::ffi::c_int;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
-use harness::{Case, Switching};
+use harness::{Switching, case};
 use silverpoint::{enabled, info, trace};
 
 /// What the tracepoints take as arguments.
@@ -24,42 +24,6 @@ static INPUTS: LazyLock<Inputs> = LazyLock::new(|| Inputs {
     counts: [("alpha", 1), ("beta", 20), ("gamma", 300)].map(|(name, count)| (name.to_owned(), count)).into(),
     path: "/var/lib/silverpoint/data/frame.000".to_owned(), // 35 bytes
 });
-
-/// Makes the two loops of a case, with and without the counter read around each call, and the `Case` that names them.
-macro_rules! case {
-    ($name:literal, |$inputs:ident, $index:ident, $fraction:ident, $id:ident| $tracepoint:expr) => {{
-        #[inline(never)]
-        extern "C" fn burst(n: u64, first_id: u64) {
-            let $inputs = &*INPUTS;
-            let mut $fraction = 0.125_f64;
-            let mut $index = 0_i32;
-            for $id in first_id..first_id + n {
-                $tracepoint;
-                let _ = ($inputs, $index, $fraction, $id); // not every tracepoint uses all
-                $fraction += 1.0;
-                $index = $index.wrapping_add(1);
-            }
-        }
-        #[inline(never)]
-        extern "C" fn singles(n: u64, first_id: u64, elapsed_ticks: *mut u32) {
-            // SAFETY: the harness gives a buffer of n entries that nobody else uses meanwhile.
-            let elapsed_ticks = unsafe { std::slice::from_raw_parts_mut(elapsed_ticks, n as usize) };
-            let $inputs = &*INPUTS;
-            let mut $fraction = 0.125_f64;
-            let mut $index = 0_i32;
-            for ($id, elapsed) in (first_id..).zip(elapsed_ticks) {
-                let before = harness::ticks();
-                $tracepoint;
-                *elapsed = (harness::ticks() - before) as u32;
-                let _ = ($inputs, $index, $fraction, $id);
-                $fraction += 1.0;
-                $index = $index.wrapping_add(1);
-            }
-        }
-        Case { name: $name, burst, singles }
-    }};
-}
-pub(crate) use case;
 
 /// The same loop with nothing in it and with a tracepoint that is off (the runner's filter leaves trace out). The empty assembly keeps
 /// the compiler from dropping the loop, and stands in both.
