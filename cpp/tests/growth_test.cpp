@@ -97,13 +97,14 @@ TEST(Growth, NoCallWaitsForThePagesOfAPreparedRing) {
     EXPECT_LE(prepared.all, 40);
 }
 
-// Nobody collects, and the burst is six times as large as the largest ring.
+// Nobody collects, and the burst is six and a half times as large as the largest ring. The half matters: what
+// the smaller rings take first differs from run to run, and the number of the largest ones does not.
 TEST(Growth, ABurstThatFitsIntoTheMemoryWaitsForNobody) {
     reader::Session& session = traced::session();
     session.drain();
     session.set<std::uint32_t>(768, 1);           // somebody is to collect
     session.set<std::uint32_t>(788, 0xFFFFFFFF);  // and would be waited for without end
-    constexpr std::uint64_t kRecords = 200'000;
+    constexpr std::uint64_t kRecords = 215'000;
     std::thread([] {
         for (std::uint64_t i = 0; i < kRecords; ++i) SP_EVENT("numbered", i, 0.5);
     }).join();
@@ -139,10 +140,12 @@ TEST(Growth, AChainIsWholeWithSignalHandlersInIt) {
     action.sa_handler = [](int) { SP_EVENT("handled", handled++); };
     action.sa_flags = SA_RESTART;
     ASSERT_EQ(sigaction(SIGALRM, &action, nullptr), 0);
+    // A handler within the first record of a thread finds no ring: its record is lost, and counted.
+    std::uint64_t numbered = 0;
+    SP_EVENT("numbered", numbered++, 0.5);
     const itimerval often{{0, 100}, {0, 100}}, never{};
     ASSERT_EQ(setitimer(ITIMER_REAL, &often, nullptr), 0);
     // Until it was interrupted at all.
-    std::uint64_t numbered = 0;
     while (numbered < kRecords || handled == 0) SP_EVENT("numbered", numbered++, 0.5);
     ASSERT_EQ(setitimer(ITIMER_REAL, &never, nullptr), 0);
     std::uint64_t of_thread = 0, of_handler = 0, others = 0;

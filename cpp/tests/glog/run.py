@@ -51,6 +51,7 @@ def same(text, directory, times=False):
     text = RAW_PREFIX.sub(r"\1 <thread> ", text)
     text = STAMP.sub("<stamp>", text)
     text = re.sub(r"Log file created at: .*", "Log file created at: <time>", text)
+    text = re.sub(r"Aborted at \d+ \(unix time\) try \"date -d @\d+\"", 'Aborted at <time> (unix time) try "date -d @<time>"', text)
     text = re.sub(r"Running duration \(h:mm:ss\): .*", "Running duration (h:mm:ss): <time>", text)
     text = re.sub(r"/\S*/(\w+\.cpp)", r"<sources>/\1", text)
     text = re.sub(r"0x[0-9a-f]{8,}", "<address>", text)
