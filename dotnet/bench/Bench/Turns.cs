@@ -75,7 +75,8 @@ static class Turns
             above[block] = took[With] - took[Without];
             times[block] = took[With] / took[Bare];
         }
-        Trace.Flush();
+        // (The last turns may have been without listeners.)
+        foreach (TraceListener one in listeners) one.Flush();
         if (isEvents && EmptyListener.Seen != written)
         {
             Console.Error.WriteLine("the listener has seen " + EmptyListener.Seen + " of " + written + " events");
