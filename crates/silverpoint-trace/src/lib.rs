@@ -66,6 +66,7 @@ mod verdict;
 pub mod verify;
 mod walk;
 
+pub use between::Between;
 pub use blocks::{BlockCursor, BlockReader, NextBlock};
 pub use context::Context;
 pub use count::Counted;

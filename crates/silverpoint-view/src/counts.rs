@@ -45,8 +45,8 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Adds the record of a number.
-    pub fn add(&mut self, number: u64, event: &Event<'_>) {
+    /// Adds the next record.
+    pub fn add(&mut self, event: &Event<'_>) {
         let level = event.what.level() as u8;
         self.records += 1;
         self.levels[usize::from(level)] += 1;
@@ -54,7 +54,7 @@ impl Counts {
         let (begin, end) = self.range.unwrap_or((at, at));
         self.range = Some((begin.min(at), end.max(at)));
         self.buckets.add(at, level);
-        self.samples.add(number, at);
+        self.samples.add(at, event.raw.len() as u64);
         match event.what {
             What::Record { site_number, .. } => {
                 let bytes = event.raw.len() as u64;

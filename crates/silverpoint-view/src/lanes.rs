@@ -1,5 +1,10 @@
 //! Rectangles of one row of the timeline, in bounded memory: near ones are merged as memory runs short.
 
+use std::cmp::Reverse;
+
+use crate::levels::{Item, Levels};
+use crate::timeline::NO_SITE;
+
 /// Records of that kind are in a rectangle.
 pub const LOSS: u8 = 1;
 /// The same for waits.
@@ -12,7 +17,7 @@ pub const UNREAD: u8 = 8;
 /// A rectangle, or several that begin near one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Nanoseconds since the beginning of the trace. Of several: of the longest.
+    /// Nanoseconds since 1970. Of several: of the longest; of equally long ones of that with the highest level, then of the first.
     pub begin: i64,
     /// How long the longest lasted.
     pub duration: u64,
@@ -26,9 +31,15 @@ pub struct Entry {
     pub marks: u8,
 }
 
-impl Entry {
+impl Item for Entry {
+    fn at(&self) -> i64 {
+        self.begin
+    }
+
     fn join(&mut self, other: &Self) {
-        let weight = |entry: &Self| (entry.duration, entry.marks & (LOSS | STALL), entry.level);
+        // The level is that of all: it is that of the one that is kept only where all last no time.
+        let level = |entry: &Self| if entry.duration == 0 { entry.level } else { 0 };
+        let weight = |entry: &Self| (entry.duration, level(entry), Reverse(entry.begin), Reverse(entry.site));
         let (count, level, marks) =
             (self.count.saturating_add(other.count), self.level.max(other.level), self.marks | other.marks);
         if weight(other) > weight(self) {
@@ -36,106 +47,111 @@ impl Entry {
         }
         (self.count, self.level, self.marks) = (count, level, marks);
     }
+}
 
+impl Entry {
     fn end(&self) -> i64 {
         self.begin.saturating_add_unsigned(self.duration)
     }
 }
 
+/// An entry as it lies in memory: there are millions.
+#[derive(Clone, Copy, Debug)]
+struct Packed {
+    begin: i64,
+    duration: u64,
+    count: u32,
+    /// From below: site, level, marks.
+    rest: u32,
+}
+
+/// Bits of a site, and of a level.
+const SITE_BITS: u32 = 24;
+const LEVEL_BITS: u32 = 3;
+/// None, or one of very many.
+const NO_PACKED_SITE: u32 = (1 << SITE_BITS) - 1;
+
+impl Packed {
+    fn of(entry: &Entry) -> Self {
+        let Entry { begin, duration, site, count, level, marks } = *entry;
+        let above = u32::from(level) | u32::from(marks) << LEVEL_BITS;
+        Self { begin, duration, count, rest: site.min(NO_PACKED_SITE) | above << SITE_BITS }
+    }
+
+    fn entry(&self) -> Entry {
+        let (site, above) = (self.rest & NO_PACKED_SITE, self.rest >> SITE_BITS);
+        Entry {
+            begin: self.begin,
+            duration: self.duration,
+            site: if site == NO_PACKED_SITE { NO_SITE } else { site },
+            count: self.count,
+            level: (above & ((1 << LEVEL_BITS) - 1)) as u8,
+            marks: (above >> LEVEL_BITS) as u8,
+        }
+    }
+}
+
+impl Item for Packed {
+    fn at(&self) -> i64 {
+        self.begin
+    }
+
+    fn join(&mut self, other: &Self) {
+        let mut entry = self.entry();
+        entry.join(&other.entry());
+        *self = Self::of(&entry);
+    }
+}
+
 /// The rectangles of one row, by their begins. No two of them overlap, except where they were merged.
 #[derive(Debug, Default)]
-pub struct Lane(Vec<Entry>);
+pub struct Lane(Levels<Packed>);
 
 impl Lane {
-    /// Adds one; those that begin in the same 2^`shift` nanoseconds are one afterwards. Gives how many entries more there are.
+    /// Adds one; those that begin in the same 2^`shift` nanoseconds are one afterwards. Gives how many bytes more there are.
     pub fn add(&mut self, entry: Entry, shift: u32) -> usize {
-        let bucket = entry.begin >> shift;
-        let list = &mut self.0;
-        let at = match list.last() {
-            Some(last) if last.begin >> shift < bucket => list.len(),
-            Some(_) => list.partition_point(|other| other.begin >> shift < bucket),
-            None => 0,
-        };
-        match list.get_mut(at) {
-            Some(other) if other.begin >> shift == bucket => {
-                other.join(&entry);
-                0
-            }
-            _ => {
-                list.insert(at, entry);
-                1
-            }
-        }
+        self.0.add(Packed::of(&entry), shift) * size_of::<Packed>()
     }
 
-    /// Merges those that begin in the same 2^`shift` nanoseconds. Gives how many are left.
+    /// Merges those that begin in the same 2^`shift` nanoseconds. Gives how many bytes are left.
     pub fn merge(&mut self, shift: u32) -> usize {
-        self.0.dedup_by(|next, kept| {
-            let is_same = next.begin >> shift == kept.begin >> shift;
-            if is_same {
-                kept.join(next);
-            }
-            is_same
-        });
-        if self.0.capacity() > 2 * self.0.len() + 8 {
-            self.0.shrink_to(self.0.len() + self.0.len() / 2);
-        }
-        self.0.len()
+        self.0.merge(shift) * size_of::<Packed>()
     }
 
-    /// Whether there is nothing.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// About how many bytes would be left.
+    pub fn bytes(&self, shift: u32) -> usize {
+        self.0.count(shift) * size_of::<Packed>()
     }
 
     /// The one that began then.
-    pub fn at(&self, begin: i64) -> Option<&Entry> {
-        let at = self.0.partition_point(|entry| entry.begin < begin);
-        self.0.get(at).filter(|entry| entry.begin == begin)
+    pub fn at(&self, begin: i64) -> Option<Entry> {
+        let list = self.0.finest();
+        let at = list.partition_point(|entry| entry.begin < begin);
+        list.get(at).filter(|entry| entry.begin == begin).map(Packed::entry)
     }
 
     /// The one that began before a time and lasts beyond it.
-    pub fn covering(&self, at: i64) -> Option<&Entry> {
-        let before = self.0[..self.0.partition_point(|entry| entry.begin < at)].last()?;
+    pub fn covering(&self, at: i64) -> Option<Entry> {
+        let list = self.0.finest();
+        let before = list[..list.partition_point(|entry| entry.begin < at)].last()?.entry();
         (before.end() > at).then_some(before)
     }
 
-    /// Gives what lies in a range, at most one rectangle for each `pixel` nanoseconds in which one begins.
-    pub fn fold(&self, from: i64, to: i64, pixel: u64, mut give: impl FnMut(Entry)) {
-        let first = self.0.partition_point(|entry| entry.begin < from);
-        if let Some(before) = self.covering(from) {
-            give(Entry { count: 1, ..*before });
+    /// Gives what lies in a range, at most one rectangle for each 2^`pixel` nanoseconds in which one begins.
+    /// Gives the one that lasts into the range, too. The range must begin and end between two pixels; `shift` is that of [`Lane::add`].
+    pub fn fold(&self, range: (i64, i64), pixel: u32, shift: u32, mut give: impl FnMut(Entry)) {
+        // What is shorter than a pixel may have been merged with others.
+        if let Some(before) = self.covering(range.0).filter(|before| before.duration >> pixel > 0) {
+            give(Entry { count: 1, ..before });
         }
-        let pixel = i64::try_from(pixel.max(1)).unwrap_or(i64::MAX);
-        let mut open: Option<(i64, Entry)> = None;
-        for entry in self.0[first..].iter().take_while(|entry| entry.begin < to) {
-            let at = entry.begin.saturating_sub(from) / pixel;
-            match &mut open {
-                Some((same, joined)) if *same == at => joined.join(entry),
-                _ => {
-                    if let Some((_, joined)) = open.replace((at, *entry)) {
-                        give(joined);
-                    }
-                }
-            }
-        }
-        if let Some((_, joined)) = open {
-            give(joined);
-        }
-    }
-
-    /// How many begin in a range, and whether any entry there stands for several.
-    pub fn count(&self, from: i64, to: i64) -> (u64, bool) {
-        let first = self.0.partition_point(|entry| entry.begin < from);
-        let within = self.0[first..].iter().take_while(|entry| entry.begin < to);
-        within.fold((0, false), |(sum, any), entry| (sum + u64::from(entry.count), any || entry.count > 1))
+        self.0.fold(range, pixel, shift, |packed| give(packed.entry()));
     }
 }
 
 /// Values of a counter, or several that are near one another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// Nanoseconds since the beginning of the trace, of the last.
+    /// Nanoseconds since 1970, of the last.
     pub at: i64,
     /// The least.
     pub min: f64,
@@ -147,7 +163,11 @@ pub struct Point {
     pub count: u32,
 }
 
-impl Point {
+impl Item for Point {
+    fn at(&self) -> i64 {
+        self.at
+    }
+
     fn join(&mut self, other: &Self) {
         (self.min, self.max) = (self.min.min(other.min), self.max.max(other.max));
         if other.at >= self.at {
@@ -159,62 +179,34 @@ impl Point {
 
 /// The values of one counter, by their times.
 #[derive(Debug, Default)]
-pub struct Points(Vec<Point>);
+pub struct Points(Levels<Point>);
 
 impl Points {
     /// As [`Lane::add`].
     pub fn add(&mut self, point: Point, shift: u32) -> usize {
-        let bucket = point.at >> shift;
-        let at = match self.0.last() {
-            Some(last) if last.at >> shift < bucket => self.0.len(),
-            _ => self.0.partition_point(|other| other.at >> shift < bucket),
-        };
-        match self.0.get_mut(at) {
-            Some(other) if other.at >> shift == bucket => {
-                other.join(&point);
-                0
-            }
-            _ => {
-                self.0.insert(at, point);
-                1
-            }
-        }
+        self.0.add(point, shift) * size_of::<Point>()
     }
 
     /// As [`Lane::merge`].
     pub fn merge(&mut self, shift: u32) -> usize {
-        self.0.dedup_by(|next, kept| {
-            let is_same = next.at >> shift == kept.at >> shift;
-            if is_same {
-                kept.join(next);
-            }
-            is_same
-        });
-        self.0.len()
+        self.0.merge(shift) * size_of::<Point>()
     }
 
-    /// As [`Lane::fold`]; the value before the range comes first.
-    pub fn fold(&self, from: i64, to: i64, pixel: u64, mut give: impl FnMut(Point)) {
-        let first = self.0.partition_point(|point| point.at < from);
-        if let Some(before) = first.checked_sub(1).and_then(|at| self.0.get(at)) {
-            give(*before);
-        }
-        let pixel = i64::try_from(pixel.max(1)).unwrap_or(i64::MAX);
-        let mut open: Option<(i64, Point)> = None;
-        for point in self.0[first..].iter().take_while(|point| point.at < to) {
-            let at = point.at.saturating_sub(from) / pixel;
-            match &mut open {
-                Some((same, joined)) if *same == at => joined.join(point),
-                _ => {
-                    if let Some((_, joined)) = open.replace((at, *point)) {
-                        give(joined);
-                    }
-                }
-            }
-        }
-        if let Some((_, joined)) = open {
-            give(joined);
-        }
+    /// As [`Lane::bytes`].
+    pub fn bytes(&self, shift: u32) -> usize {
+        self.0.count(shift) * size_of::<Point>()
+    }
+
+    /// The last value before a time.
+    pub fn before(&self, at: i64) -> Option<Point> {
+        let list = self.0.finest();
+        let Point { at, last, .. } = *list[..list.partition_point(|point| point.at < at)].last()?;
+        Some(Point { at, min: last, max: last, last, count: 1 })
+    }
+
+    /// As [`Lane::fold`], but only what lies in the range.
+    pub fn fold(&self, range: (i64, i64), pixel: u32, shift: u32, give: impl FnMut(Point)) {
+        self.0.fold(range, pixel, shift, give);
     }
 }
 
@@ -226,9 +218,9 @@ mod tests {
         Entry { begin, duration, site: begin as u32, count: 1, level: 2, marks: 0 }
     }
 
-    fn folded(lane: &Lane, from: i64, to: i64, pixel: u64) -> Vec<Entry> {
+    fn folded(lane: &Lane, range: (i64, i64), pixel: u32) -> Vec<Entry> {
         let mut found = Vec::new();
-        lane.fold(from, to, pixel, |entry| found.push(entry));
+        lane.fold(range, pixel, 0, |entry| found.push(entry));
         found
     }
 
@@ -239,11 +231,16 @@ mod tests {
             lane.add(entry(number * 10, if number == 777 { 9 } else { 3 }), 0);
         }
         for shift in [4, 8, 12] {
-            let left = lane.merge(shift);
-            assert!(left <= (100_000 >> shift) + 1, "{left}");
-            assert_eq!(lane.count(0, 100_000).0, 10_000);
+            let expected = lane.bytes(shift);
+            assert!(lane.merge(shift) >= expected);
+            assert_eq!(lane.bytes(shift), expected);
+            assert!(expected <= ((100_000 >> shift) + 1) * size_of::<Packed>(), "{expected}");
+            let sum: u32 = folded(&lane, (0, 131_072), 0).iter().map(|entry| entry.count).sum();
+            assert_eq!(sum, 10_000);
         }
-        assert!(folded(&lane, 0, 100_000, 1).iter().any(|entry| entry.begin == 7770 && entry.duration == 9));
+        assert!(
+            folded(&lane, (0, 131_072), 0).iter().any(|entry| entry.begin == 7770 && entry.duration == 9)
+        );
     }
 
     #[test]
@@ -252,9 +249,9 @@ mod tests {
         for number in 0..100_000 {
             lane.add(entry(number, 1), 0);
         }
-        let found = folded(&lane, 0, 100_000, 100);
-        assert_eq!(found.len(), 1000);
-        assert!(found.iter().all(|entry| entry.count == 100));
+        let found = folded(&lane, (0, 98_304), 7);
+        assert_eq!(found.len(), 768);
+        assert!(found.iter().all(|entry| entry.count == 128));
     }
 
     #[test]
@@ -262,11 +259,35 @@ mod tests {
         let mut lane = Lane::default();
         lane.add(entry(0, 1000), 0);
         lane.add(entry(2000, 10), 0);
-        assert_eq!(folded(&lane, 500, 600, 1), [entry(0, 1000)]);
-        assert_eq!(folded(&lane, 1500, 1600, 1), []);
+        assert_eq!(folded(&lane, (500, 600), 0), [entry(0, 1000)]);
+        assert_eq!(folded(&lane, (1500, 1600), 0), []);
         // Late ones find their place.
         lane.add(entry(1200, 5), 0);
-        assert_eq!(folded(&lane, 1100, 3000, 1), [entry(1200, 5), entry(2000, 10)]);
+        assert_eq!(folded(&lane, (1100, 3000), 0), [entry(1200, 5), entry(2000, 10)]);
+    }
+
+    #[test]
+    fn of_several_the_longest_is_shown_then_the_worst_then_the_first_in_whichever_order_they_come() {
+        let long = |begin, level, marks| Entry { level, marks, ..entry(begin, 70) };
+        let short = |begin, level, marks| Entry { level, marks, ..entry(begin, 0) };
+        let all = [long(9, 0, 0), long(3, 2, 0), short(4, 5, LOSS), short(8, 5, 0), short(1, 1, STALL)];
+        for first in 0..all.len() {
+            let (mut whole, mut moments) = (Lane::default(), Lane::default());
+            for entry in all.iter().cycle().skip(first).take(all.len()) {
+                whole.add(*entry, 4);
+                if entry.duration == 0 {
+                    moments.add(*entry, 4);
+                }
+            }
+            assert_eq!(
+                folded(&whole, (0, 16), 4),
+                [Entry { count: 5, level: 5, ..long(3, 5, LOSS | STALL) }]
+            );
+            assert_eq!(folded(&moments, (0, 16), 4), [Entry { count: 3, ..short(4, 5, LOSS | STALL) }]);
+        }
+        // What an entry has it has in memory, too.
+        let none = Entry { site: NO_SITE, level: 5, marks: 15, ..entry(7, u64::MAX) };
+        assert_eq!(Packed::of(&none).entry(), none);
     }
 
     #[test]
@@ -278,7 +299,9 @@ mod tests {
         }
         points.merge(7);
         let mut found = Vec::new();
-        points.fold(0, 200, 1, |point| found.push(point));
+        points.fold((0, 200), 0, 7, |point| found.push(point));
         assert_eq!(found, [Point { at: 99, min: 0.0, max: 1e9, last: 99.0, count: 100 }]);
+        let before = Point { at: 99, min: 99.0, max: 99.0, last: 99.0, count: 1 };
+        assert_eq!([99, 100].map(|at| points.before(at)), [None, Some(before)]);
     }
 }

@@ -18,7 +18,8 @@
 //!                       ├ page              files that are part of the program
 //!                       ├ answers ── worker a thread: reads on, and answers from the records of a filter
 //!                       │             ├ view ── timeline (lanes), counts (moments)    in bounded memory
-//!                       │             │   └ outline    from headers of blocks, until they are read
+//!                       │             │   ├ outline    from headers of blocks, until they are read
+//!                       │             │   └ refine     what is in sight, read once more where the timeline is too coarse
 //!                       │             └ scan ── flame, counts, texts    of a range, read once more
 //!                       ├ sql               a thread for queries
 //!                       └ switches          sites of living processes: all that is ever written
@@ -38,10 +39,12 @@ mod guard;
 mod http;
 mod io;
 mod lanes;
+mod levels;
 mod moments;
 mod outline;
 mod page;
 mod params;
+mod refine;
 mod scan;
 mod server;
 mod source;

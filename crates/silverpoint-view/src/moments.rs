@@ -3,49 +3,78 @@
 use std::collections::VecDeque;
 
 /// Most samples.
-const SAMPLES_MAX: usize = 8192;
+const SAMPLES_MAX: usize = 1 << 16;
 /// Most intervals.
 const PARTS_MAX: usize = 4096;
+
+/// A place among the records.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sample {
+    /// Number of the record behind it.
+    number: u64,
+    /// The latest time before it.
+    latest: i64,
+    /// Bytes of all records before it.
+    bytes: u64,
+}
 
 /// Times of some records, from which a search begins.
 #[derive(Debug)]
 pub struct Samples {
-    /// Numbers of records, and the latest time before each.
-    list: Vec<(u64, i64)>,
-    /// Records between two samples.
-    spacing: u64,
-    latest: i64,
+    list: Vec<Sample>,
+    /// Records and bytes between two samples.
+    spacing: (u64, u64),
+    /// Behind the last record.
+    end: Sample,
 }
 
 impl Default for Samples {
     fn default() -> Self {
-        Self { list: Vec::new(), spacing: 256, latest: i64::MIN }
+        let end = Sample { latest: i64::MIN, ..Sample::default() };
+        Self { list: Vec::new(), spacing: (256, 64 << 10), end }
     }
 }
 
 impl Samples {
-    /// The record of a number, in ascending order, has this time.
-    pub fn add(&mut self, number: u64, at: i64) {
-        if number.is_multiple_of(self.spacing) {
-            self.list.push((number, self.latest));
+    /// The next record has this time and so many bytes.
+    pub fn add(&mut self, at: i64, bytes: u64) {
+        let end = self.end;
+        // One before a large record, too: it is not read by those who look for what is before it.
+        let is_due = |last: &Sample| {
+            let bytes = end.bytes.saturating_add(bytes) - last.bytes;
+            end.number - last.number >= self.spacing.0 || bytes >= self.spacing.1
+        };
+        if self.list.last().is_none_or(is_due) {
+            self.list.push(end);
             if self.list.len() >= SAMPLES_MAX {
-                self.spacing *= 2;
-                let spacing = self.spacing;
-                self.list.retain(|(number, _)| number.is_multiple_of(spacing));
+                self.spacing = (self.spacing.0 * 2, self.spacing.1 * 2);
+                let mut number = 0usize;
+                self.list.retain(|_| {
+                    number += 1;
+                    number % 2 == 1
+                });
             }
         }
-        self.latest = self.latest.max(at);
+        let latest = end.latest.max(at);
+        self.end = Sample { number: end.number + 1, latest, bytes: end.bytes.saturating_add(bytes) };
+    }
+
+    /// The last sample before which all records are earlier than a time, and the next one.
+    fn around(&self, at: i64) -> (Sample, Sample) {
+        let behind = self.list.partition_point(|sample| sample.latest < at);
+        let before = behind.checked_sub(1).map(|index| self.list[index]);
+        (before.unwrap_or_default(), self.list.get(behind).copied().unwrap_or(self.end))
     }
 
     /// A number such that all records before it are earlier than this time, as late as is known.
     pub fn before(&self, at: i64) -> u64 {
-        let behind = self.list.partition_point(|(_, latest)| *latest < at);
-        behind.checked_sub(1).map_or(0, |index| self.list[index].0)
+        self.around(at).0.number
     }
 
-    /// About how many records lie in a range.
-    pub fn estimate(&self, from: i64, to: i64) -> u64 {
-        (self.before(to) + self.spacing).saturating_sub(self.before(from))
+    /// At most how many records are read to have those of a range, and at most how many bytes these have.
+    pub fn cost(&self, from: i64, to: i64) -> (u64, u64) {
+        let (first, end) = (self.around(from).0, self.around(to).1);
+        (end.number.saturating_sub(first.number), end.bytes.saturating_sub(first.bytes))
     }
 }
 
@@ -118,18 +147,38 @@ mod tests {
     #[test]
     fn a_search_begins_before_the_time_and_not_far_away() {
         let mut samples = Samples::default();
-        for number in 0..10_000_000u64 {
-            samples.add(number, number as i64 * 10);
+        for number in 0..30_000_000i64 {
+            samples.add(number * 10, 1);
         }
         assert!(samples.list.len() < SAMPLES_MAX);
-        for at in [0, 1, 55_555, 99_999_990, i64::MAX] {
-            let (before, exact) = (samples.before(at), (at as u64).div_ceil(10).min(9_999_999));
-            assert!(before <= exact && exact - before <= samples.spacing, "{at}: {before}");
+        let spacing = samples.spacing.0;
+        for at in [0, 1, 55_555, 299_999_990, i64::MAX] {
+            let (before, exact) = (samples.before(at), (at as u64).div_ceil(10).min(29_999_999));
+            assert!(before <= exact && exact - before <= spacing, "{at}: {before}");
         }
         assert_eq!(samples.before(i64::MIN), 0);
+        for (from, to) in [(0, 10), (0, 100_000), (77_777, 12_345_678), (i64::MIN, i64::MAX)] {
+            let number = |at: i64| (at.clamp(0, 300_000_000) as u64).div_ceil(10);
+            let within = number(to) - number(from);
+            let (records, bytes) = samples.cost(from, to);
+            assert!((within..=within + 2 * spacing).contains(&records), "{from} {to}: {records}");
+            assert_eq!(bytes, records);
+        }
         // One that is late is found, as all before a sample count.
-        samples.add(10_000_000, 5);
-        assert!(samples.before(5) <= 10_000_000);
+        samples.add(5, 1);
+        assert!(samples.before(5) <= 30_000_000);
+    }
+
+    #[test]
+    fn few_large_records_have_samples_of_their_own() {
+        let mut samples = Samples::default();
+        for number in 0..1000 {
+            samples.add(number * 10, if number % 10 == 9 { 10 << 20 } else { 100 });
+        }
+        // Between the large ones there is nothing to be read but the small ones.
+        assert_eq!(samples.cost(9000, 9080), (9, 900));
+        assert_eq!(samples.cost(9000, 9090), (10, 900 + (10 << 20)));
+        assert!(samples.cost(0, 10_000).1 > 1000 << 20);
     }
 
     #[test]

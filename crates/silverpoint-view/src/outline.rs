@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use silverpoint_trace::{Session, Trace};
+use silverpoint_wire::level::Level;
 
 use crate::lanes::{Entry, UNREAD};
 use crate::timeline::NO_SITE;
@@ -10,12 +11,17 @@ use crate::timeline::NO_SITE;
 /// Stretches that are kept of all threads together, besides one of each stream.
 const PARTS_MAX: usize = 400_000;
 
+/// Bits of levels.
+const LEVELS: u32 = (1 << Level::ALL.len()) - 1;
+
 /// One block of a thread, or several that follow one another.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     begin: i64,
     end: i64,
     records: u64,
+    /// The highest level.
+    level: u8,
 }
 
 impl Part {
@@ -36,6 +42,7 @@ impl Part {
         self.begin = self.begin.min(other.begin);
         self.end = self.end.max(other.end);
         self.records = self.records.saturating_add(other.records);
+        self.level = self.level.max(other.level);
     }
 
     fn entry(&self) -> Entry {
@@ -44,7 +51,7 @@ impl Part {
             duration: u64::try_from(i128::from(self.end) - i128::from(self.begin)).unwrap_or(0),
             site: NO_SITE,
             count: u32::try_from(self.records).unwrap_or(u32::MAX),
-            level: 0,
+            level: self.level,
             marks: UNREAD,
         }
     }
@@ -167,6 +174,8 @@ fn parts<'h>(
         begin: session.clock.wall_ns(header.first_ticks),
         end: session.clock.wall_ns(header.last_ticks).max(session.clock.wall_ns(header.first_ticks)),
         records: u64::from(header.records),
+        // Old files state none, and hostile ones too many.
+        level: (header.levels & LEVELS).checked_ilog2().unwrap_or(0) as u8,
     });
     std::iter::from_fn(move || {
         let mut part = blocks.next()?;
@@ -180,7 +189,7 @@ mod tests {
     use super::*;
 
     fn outline() -> Outline {
-        let part = |begin, end| Part { begin, end, records: 100 };
+        let part = |begin, end| Part { begin, end, records: 100, level: 2 };
         let threads =
             BTreeMap::from([((0, 7), vec![part(0, 1000), part(1000, 2000)]), ((0, 8), vec![part(500, 500)])]);
         Outline { threads, range: Some((0, 2000)) }
@@ -199,7 +208,7 @@ mod tests {
 
     #[test]
     fn parts_that_cover_many_intervals_are_spread_evenly() {
-        let part = |begin, end, records| Part { begin, end, records };
+        let part = |begin, end, records| Part { begin, end, records, level: 0 };
         // Each has less than a record an interval; one reaches over both ends of the range, one has no length.
         let mut parts = vec![part(-1000, 3000, 40_000)];
         parts.extend(vec![part(0, 2000, 1); 10_000]);

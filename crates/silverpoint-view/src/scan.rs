@@ -143,7 +143,7 @@ impl Scan {
             view.reader.visit(*next, |_, number, event| {
                 let is_inside = event.wall_ns >= from && event.wall_ns < to;
                 if is_inside && question.file.is_none_or(|file| file == event.file) {
-                    take(made, number, event);
+                    take(made, event);
                 }
                 *next = number + 1;
                 let begin = begin.get_or_insert_with(Instant::now);
@@ -205,10 +205,10 @@ impl Scan {
     }
 }
 
-fn take(made: &mut Made, number: u64, event: &Event<'_>) {
+fn take(made: &mut Made, event: &Event<'_>) {
     match made {
         Made::Flame(flame) => flame.add(event),
-        Made::Counts(counts) => counts.add(number, event),
+        Made::Counts(counts) => counts.add(event),
         // These need texts: see `read`.
         Made::Values(_) | Made::Matches(_) => {}
     }

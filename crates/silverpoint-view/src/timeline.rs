@@ -8,9 +8,10 @@ use silverpoint_trace::{Event, Trace, What};
 use silverpoint_wire::level::Kind;
 
 use crate::lanes::{Entry, LOSS, Lane, OPEN, Point, Points, STALL};
+use crate::levels::SHIFT_MAX;
 
-/// Rectangles and values that are kept of all tracks together.
-const ENTRIES_MAX: usize = 400_000;
+/// Bytes of the rectangles and values that are kept of all tracks together, by default.
+const BYTES_MAX: usize = 12 << 20;
 /// Tracks; records of further ones are counted, and not shown.
 const TRACKS_MAX: usize = 12_000;
 /// Rows of all tracks together.
@@ -117,7 +118,9 @@ pub struct Timeline {
     open_asyncs: AsyncSpans<(u32, u64), Open>,
     /// Rectangles that begin in the same 2^`shift` nanoseconds are one.
     shift: u32,
-    entries: usize,
+    bytes: usize,
+    /// How many bytes of rectangles are to be kept at most; 0: [`BYTES_MAX`].
+    bytes_max: usize,
     /// How many of them lead to merging.
     limit: usize,
     rows: usize,
@@ -127,6 +130,11 @@ pub struct Timeline {
 }
 
 impl Timeline {
+    /// An empty one that keeps so many bytes of rectangles.
+    pub fn with_room(bytes_max: usize) -> Self {
+        Self { bytes_max, ..Self::default() }
+    }
+
     /// All tracks.
     pub fn tracks(&self) -> &[Track] {
         &self.tracks
@@ -140,6 +148,17 @@ impl Timeline {
     /// Nanoseconds within which rectangles may have been merged; 0: none was.
     pub fn resolution(&self) -> u64 {
         if self.shift == 0 { 0 } else { 1 << self.shift }
+    }
+
+    /// The same as a power of two; 0: none was merged.
+    pub fn shift(&self) -> u32 {
+        self.shift
+    }
+
+    /// Bytes of its rectangles and values.
+    #[cfg(test)]
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Adds a record.
@@ -287,7 +306,7 @@ impl Timeline {
         let (min, max, _) = track.values.unwrap_or((value, value, value));
         track.values = Some((min.min(value), max.max(value), value));
         let point = Point { at: event.wall_ns, min: value, max: value, last: value, count: 1 };
-        self.entries += track.points.add(point, shift);
+        self.bytes += track.points.add(point, shift);
         self.bound();
     }
 
@@ -345,7 +364,7 @@ impl Timeline {
 
     fn instant(&mut self, track: u32, entry: Entry) {
         let shift = self.shift;
-        self.entries += self.tracks[track as usize].instants.add(entry, shift);
+        self.bytes += self.tracks[track as usize].instants.add(entry, shift);
         self.bound();
     }
 
@@ -357,21 +376,30 @@ impl Timeline {
             self.rows += 1;
         }
         let last = rows.len() - 1;
-        self.entries += rows[depth.min(last)].add(entry, shift);
+        self.bytes += rows[depth.min(last)].add(entry, shift);
         self.bound();
     }
 
     /// Merges until there is room again.
     fn bound(&mut self) {
-        self.limit = self.limit.max(ENTRIES_MAX);
-        if self.entries < self.limit {
+        let most = if self.bytes_max == 0 { BYTES_MAX } else { self.bytes_max };
+        self.limit = self.limit.max(most);
+        if self.bytes < self.limit {
             return;
         }
-        while self.entries > ENTRIES_MAX / 2 && self.shift < 62 {
-            self.merge(self.shift + 1);
-        }
+        let enough = (self.shift + 1..SHIFT_MAX).find(|shift| self.bytes_at(*shift) <= most / 2);
+        self.merge(enough.unwrap_or(SHIFT_MAX));
         // Each lane has one at least: where there are very many lanes, there is nothing to gain.
-        self.limit = ENTRIES_MAX.max(2 * self.entries);
+        self.limit = most.max(2 * self.bytes);
+    }
+
+    /// About how many bytes merging would leave.
+    fn bytes_at(&self, shift: u32) -> usize {
+        let of_tracks = self.tracks.iter().map(|track| {
+            let rows: usize = track.rows.iter().map(|row| row.bytes(shift)).sum();
+            rows + track.instants.bytes(shift) + track.points.bytes(shift)
+        });
+        of_tracks.sum()
     }
 
     /// Makes one of all rectangles of a row that begin in the same 2^`shift` nanoseconds.
@@ -380,7 +408,7 @@ impl Timeline {
             let rows: usize = track.rows.iter_mut().map(|row| row.merge(shift)).sum();
             rows + track.instants.merge(shift) + track.points.merge(shift)
         });
-        self.entries = merged.sum();
+        self.bytes = merged.sum();
         self.shift = shift;
     }
 
@@ -435,7 +463,7 @@ impl Timeline {
     /// The span of a row that began before a time and lasts beyond it; of the open ones, one of these.
     pub fn covering(&self, number: u32, depth: usize, open: &[Open], at: i64) -> Option<Entry> {
         let row = self.tracks.get(number as usize)?.rows.get(depth);
-        let ended = row.and_then(|row| row.covering(at)).copied();
+        let ended = row.and_then(|row| row.covering(at));
         let open = || open.iter().find(|open| open.depth == depth && open.begin < at);
         ended.or_else(|| open().map(|open| open.entry(i64::MAX)))
     }

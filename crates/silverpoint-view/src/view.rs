@@ -10,10 +10,17 @@ use silverpoint_wire::layout::CAUSES;
 use crate::counts::Counts;
 use crate::outline::Outline;
 use crate::params::Wrong;
+use crate::refine::{Picture, Refined};
 use crate::timeline::{Timeline, Track};
 
 /// Messages that are kept.
 const MESSAGES_MAX: usize = 200;
+/// Bytes of rectangles of all records: they are shown first and longest, and of a filter there are fewer.
+const RECTANGLES_MAX: usize = 64 << 20;
+/// Pictures whose details are kept.
+const PICTURES_MAX: usize = 2;
+/// Bytes of records that are read again for one answer.
+const WITHIN_BYTES_MAX: u64 = 32 << 20;
 
 /// See the module.
 pub struct View {
@@ -27,6 +34,8 @@ pub struct View {
     pub counts: Counts,
     /// What headers state of records that have not been read; of all records, not of a filter's.
     outline: Option<Outline>,
+    /// What is looked at, in more detail than the timeline has.
+    refined: Vec<Refined>,
     /// What is missing or damaged.
     pub messages: Vec<String>,
     /// Messages that there was no room for.
@@ -51,6 +60,7 @@ impl View {
             timeline: Timeline::default(),
             counts: Counts::default(),
             outline: None,
+            refined: Vec::new(),
             messages: Vec::new(),
             messages_more: 0,
             problem: None,
@@ -62,6 +72,7 @@ impl View {
         if filter.is_empty() {
             let trace = view.reader.trace();
             let outline = Outline::of(trace);
+            view.timeline = Timeline::with_room(RECTANGLES_MAX);
             view.timeline.expect(trace, outline.threads());
             view.outline = Some(outline);
         }
@@ -77,6 +88,7 @@ impl View {
         self.filter = filter.to_owned();
         (self.timeline, self.counts, self.outline) = (Timeline::default(), Counts::default(), None);
         (self.problem, self.state) = (None, State::More);
+        self.refined.clear();
         Ok(())
     }
 
@@ -94,9 +106,9 @@ impl View {
             return;
         }
         let Self { reader, timeline, counts, .. } = self;
-        let grown = reader.grow_with(most, |trace, number, event| {
+        let grown = reader.grow_with(most, |trace, _, event| {
             timeline.add(trace, event);
-            counts.add(number, event);
+            counts.add(event);
         });
         match grown {
             Ok(growth) => self.state = growth.state,
@@ -108,10 +120,55 @@ impl View {
         }
     }
 
+    /// A picture is wanted in full detail; whether more will be known of it than is now. Not where it has too many records.
+    pub fn want(&mut self, picture: Picture) -> bool {
+        if self.latest(picture).is_none() {
+            let Some(refined) = Refined::new(picture, self) else { return false };
+            if self.refined.len() >= PICTURES_MAX {
+                let oldest = (0..PICTURES_MAX).min_by_key(|at| self.refined[*at].asked());
+                oldest.map(|at| self.refined.swap_remove(at));
+            }
+            self.refined.push(refined);
+        }
+        let known = self.refined.iter_mut().find(|refined| refined.picture == picture);
+        known.is_some_and(|refined| {
+            refined.ask();
+            !refined.is_finished
+        })
+    }
+
+    /// What is known of a picture that is wanted.
+    pub fn latest(&self, picture: Picture) -> Option<&Refined> {
+        self.refined.iter().find(|refined| refined.picture == picture)
+    }
+
+    /// Whether there is a picture to be read on for.
+    pub fn is_refining(&self) -> bool {
+        self.refined.iter().any(Refined::is_wanted)
+    }
+
+    /// Reads on for the picture that was wanted last; whether there was something to be read.
+    pub fn refine(&mut self, most: Duration) -> bool {
+        let wanted = (0..self.refined.len()).filter(|at| self.refined[*at].is_wanted());
+        let Some(at) = wanted.max_by_key(|at| self.refined[*at].asked()) else { return false };
+        let mut refined = self.refined.swap_remove(at);
+        refined.work(self, most);
+        self.refined.push(refined);
+        true
+    }
+
     /// What headers state of records behind a time, up to which everything has been read; `None`: there are none.
     pub fn unread(&self) -> Option<(&Outline, i64)> {
-        let read = self.counts.range.map_or(i64::MIN, |(_, end)| end);
-        self.outline.as_ref().map(|outline| (outline, read))
+        self.outline.as_ref().map(|outline| (outline, self.frontier()))
+    }
+
+    /// Up to where everything has been read; `None`: up to the end.
+    pub fn read_to(&self) -> Option<i64> {
+        self.has_more().then(|| self.frontier())
+    }
+
+    fn frontier(&self) -> i64 {
+        self.counts.range.map_or(i64::MIN, |(_, end)| end)
     }
 
     /// The tracks that have records, read or not, with their numbers.
@@ -153,23 +210,28 @@ impl View {
         found.min(count)
     }
 
-    /// Gives the records of a range of times, in the order of their numbers, unless they are more than `most`. Whether it did.
+    /// Gives the records of a range of times, in the order of their numbers, unless they are more than `most` or too many bytes. Whether it did.
     pub fn within(
         &mut self,
         (from, to): (i64, i64),
         most: u64,
         mut take: impl FnMut(&Trace, &Event<'_>),
     ) -> bool {
-        if self.counts.samples.estimate(from, to) > most {
+        let (records, bytes) = self.counts.samples.cost(from, to);
+        if records > most || bytes > WITHIN_BYTES_MAX {
             return false;
         }
-        let (first, behind) = (self.number_at(from), self.number_at(to));
-        if behind > first {
-            self.reader.visit(first, |trace, number, event| {
+        let (first, count) = (self.counts.samples.before(from), self.counts.records);
+        let mut has_begun = false;
+        self.reader.visit(first, |trace, number, event| {
+            let at = event.wall_ns;
+            has_begun |= at >= from;
+            let is_behind = number >= count || has_begun && at >= to;
+            if has_begun && !is_behind {
                 take(trace, event);
-                number + 1 < behind
-            });
-        }
+            }
+            !is_behind
+        });
         true
     }
 

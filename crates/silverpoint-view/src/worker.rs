@@ -1,7 +1,7 @@
 //! The thread that has the readers: it answers, and reads on between two answers.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use silverpoint_read::{ReadError, Reader};
 
@@ -12,6 +12,8 @@ use crate::view::View;
 
 /// How long is read before the next look for requests. Tests of this crate take one step after the other.
 const SLICE: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_millis(8) };
+/// So long after a question about something new others of its kind are likely: nothing is read that nobody has asked for.
+const PAUSE: Duration = Duration::from_millis(100);
 /// Between two looks at what is alive.
 const LOOK: Duration = Duration::from_millis(50);
 /// Filters whose records are kept.
@@ -35,6 +37,10 @@ pub struct Views {
     clock: u64,
     /// Where to go on reading.
     next: usize,
+    /// Counts slices.
+    turn: u8,
+    /// When somebody has moved a picture last.
+    moved: Option<(Instant, (i64, i64))>,
     /// The page may switch sites.
     pub has_switches: bool,
 }
@@ -58,6 +64,8 @@ impl Views {
             spare,
             clock: 0,
             next: 0,
+            turn: 0,
+            moved: None,
             has_switches: false,
         })
     }
@@ -143,8 +151,29 @@ impl Views {
         view.is_some_and(|view| scan.work(view, SLICE))
     }
 
+    /// Somebody looks at this range.
+    pub fn look_at(&mut self, range: (i64, i64)) {
+        if self.moved.is_none_or(|(_, last)| last != range) {
+            self.moved = Some((Instant::now(), range));
+        }
+    }
+
+    /// How long nothing is to be read that nobody has asked for.
+    fn rest(&self) -> Duration {
+        self.moved.map_or(Duration::ZERO, |(at, _)| PAUSE.saturating_sub(at.elapsed()))
+    }
+
     /// Reads on; whether there is more at once.
     fn work(&mut self) -> bool {
+        // What somebody looks at comes first, but not alone, unless it moves.
+        self.turn = self.turn.wrapping_add(1);
+        let is_moving = self.rest() > Duration::ZERO;
+        if is_moving || !self.turn.is_multiple_of(4) {
+            let has_refined = self.views.iter_mut().any(|view| view.refine(SLICE));
+            if has_refined || is_moving {
+                return true;
+            }
+        }
         // When a filter comes back, its records are numbered again.
         self.scans.retain(|scan| self.views.iter().any(|view| view.filter == scan.question.filter));
         let (views, count) = (self.views.len(), self.views.len() + self.scans.len());
@@ -163,7 +192,7 @@ impl Views {
                 return true;
             }
         }
-        false
+        self.views.iter_mut().any(|view| view.refine(SLICE))
     }
 
     /// Looks whether what is alive has brought something.
@@ -206,7 +235,8 @@ fn run(mut views: Views, jobs: &Receiver<Job>) {
     let mut has_more = true;
     loop {
         let wait = match (has_more, views.views.iter().all(View::is_over)) {
-            (true, _) => Duration::ZERO,
+            (true, _) if views.views.iter().any(View::is_refining) => Duration::ZERO,
+            (true, _) => views.rest(),
             (false, false) => LOOK,
             (false, true) => Duration::from_secs(3600),
         };

@@ -76,7 +76,14 @@ export interface Lanes {
   to: string;
   pixel_ns: string;
   merged_ns: string;
-  tracks: { id: number; rows: Columns[]; instants: Columns | null; points: PointColumns | null }[];
+  /** Records were read for the answer that are far behind what has been read. */
+  ahead: boolean;
+  /** More will be known soon: ask again. */
+  refining: boolean;
+  /** Records that are read now are none of these. */
+  known: boolean;
+  /** `unread_from`: from then on nothing is known of the track yet. */
+  tracks: { id: number; rows: Columns[]; instants: Columns | null; points: PointColumns | null; unread_from: number | null }[];
   progress: Progress;
 }
 

@@ -210,7 +210,7 @@ export class Details {
       for (let index = 0; isSpan && index < now.length; index++) {
         if (now.begin[index] === at && now.duration[index]! > 0) self = toHit(track, now, index);
       }
-      self ??= { track, index: -1, begin: at, duration: 0, row: 0, site: -1, count: 1, marks: 0 };
+      self ??= { track, index: -1, begin: at, duration: 0, row: 0, site: -1, count: 1, level: 0, marks: 0 };
     }
     const spans = await ask(self.begin, self.begin + Math.max(1, self.duration));
     if (!spans) return;

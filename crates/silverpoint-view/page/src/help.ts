@@ -13,6 +13,8 @@ const KEYS: [string[], string][] = [
   [["0"], "show the whole trace"],
   [["/"], "filter"],
   [["Ctrl", "F"], "search in the timeline"],
+  [["T"], "show only tracks with a word: a process, thread or name"],
+  [[",", "."], "previous and next span or record of the row"],
   [["N", "P"], "next and previous match"],
   [["Esc"], "end the selection, close the details"],
   [["1 … 4"], "timeline, records, statistics, SQL"],

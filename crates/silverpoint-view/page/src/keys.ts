@@ -16,6 +16,7 @@ export interface Parts {
   details: Details;
   search: Search;
   box: FilterBox;
+  tracks: HTMLInputElement;
   follow(): void;
   toTable(row: Row): void;
   toTimeline(row: Row): void;
@@ -56,6 +57,9 @@ export function listenToKeys(store: Store, parts: Parts): void {
     ArrowRight: () => timeline.pan(100, 0),
     PageUp: () => timeline.pan(0, -400),
     PageDown: () => timeline.pan(0, 400),
+    ".": () => timeline.step(1),
+    ",": () => timeline.step(-1),
+    t: () => parts.tracks.focus(),
     Home: () => store.set({ view: undefined }),
   };
   window.addEventListener("keydown", (event) => {

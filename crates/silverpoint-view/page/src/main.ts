@@ -65,13 +65,25 @@ function start(): void {
     store.set({ view: [trace.whole[1] - length, trace.whole[1]] });
   };
 
+  const tracks = el("input", { type: "search", class: "tracks", placeholder: "Tracks", "aria-label": "Show tracks whose process, thread or name has this text", spellcheck: "false" });
+  tracks.value = store.state.tracks;
+  tracks.addEventListener("input", () => store.set({ tracks: tracks.value.trim() }));
+  tracks.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    tracks.value = "";
+    store.set({ tracks: "" });
+    tracks.blur();
+  });
+
   const timelinePanel = el(
     "div",
     { class: "panel", id: "panel-timeline", role: "tabpanel", "aria-labelledby": "tab-timeline" },
     el(
       "div",
       { class: "bar" },
+      tracks,
       search.element,
+      timeline.about,
       el("span", { class: "grow" }),
       followButton,
       button("Show all", "Show the whole trace (0)", () => store.set({ view: undefined })),
@@ -160,6 +172,7 @@ function start(): void {
 
   store.onChange((now, changed) => {
     if (changed.has("tab")) showTab();
+    if (changed.has("tracks") && tracks.value.trim() !== now.tracks) tracks.value = now.tracks;
     if (changed.has("zone")) {
       trace.clock.zone = zone.value = now.zone;
       timeline.redraw();
@@ -193,7 +206,7 @@ function start(): void {
   }
   showTab();
   showState();
-  listenToKeys(store, { timeline, records, details, search, box, follow: () => (store.state.tab === "records" ? records.toggleFollow() : follow(!follows)), toTable, toTimeline });
+  listenToKeys(store, { timeline, records, details, search, box, tracks, follow: () => (store.state.tab === "records" ? records.toggleFollow() : follow(!follows)), toTable, toTimeline });
   // The whole of the trace comes first, so that times and the strip do not depend on a filter of the address.
   void trace.follow("").catch(() => {});
   if (store.state.filter) {

@@ -126,7 +126,10 @@ export class Offline {
       to: String(parameters["to"]),
       pixel_ns: String(pixel),
       merged_ns: "0",
-      tracks: this.data.lanes.tracks.filter(({ id }) => wanted.has(id)).map(({ id, rows, instants, points }) => ({ id, rows: rows.map(cut), instants: instants && cut(instants), points: points && pointsOf(points, [from, to]) })),
+      ahead: false,
+      refining: false,
+      known: true,
+      tracks: this.data.lanes.tracks.filter(({ id }) => wanted.has(id)).map(({ id, rows, instants, points }) => ({ id, rows: rows.map(cut), instants: instants && cut(instants), points: points && pointsOf(points, [from, to]), unread_from: null })),
       progress: this.progress,
     };
   }

@@ -27,6 +27,8 @@ export interface State {
   filter: string;
   /** What the timeline searches. */
   search: string;
+  /** Words that the tracks in the timeline have. */
+  tracks: string;
   /** The number of the record whose details are shown. */
   record: string | undefined;
   /** Columns of arguments in the table. */
@@ -55,6 +57,7 @@ export class Store {
       range: undefined,
       filter: "",
       search: "",
+      tracks: "",
       record: undefined,
       columns: [],
       zone: "local",
@@ -64,7 +67,7 @@ export class Store {
     };
     window.addEventListener("hashchange", () => {
       if (location.hash === this.hash()) return;
-      this.set({ range: undefined, record: undefined, filter: "", search: "", view: undefined, ...fromHash(location.hash) });
+      this.set({ range: undefined, record: undefined, filter: "", search: "", tracks: "", view: undefined, ...fromHash(location.hash) });
     });
   }
 
@@ -119,6 +122,7 @@ export class Store {
     if (state.range) parts.set("range", range(state.range));
     if (state.filter) parts.set("filter", state.filter);
     if (state.search) parts.set("search", state.search);
+    if (state.tracks) parts.set("tracks", state.tracks);
     if (state.record) parts.set("record", state.record);
     for (const column of state.columns) parts.append("column", column);
     for (const track of state.folded) parts.append("fold", track);
@@ -145,7 +149,7 @@ function fromHash(hash: string): Change {
   if (view) change.view = view;
   const selected = range("range");
   if (selected) change.range = selected;
-  for (const name of ["filter", "search", "record", "sql"] as const) {
+  for (const name of ["filter", "search", "tracks", "record", "sql"] as const) {
     const text = parts.get(name);
     if (text) change[name] = text;
   }

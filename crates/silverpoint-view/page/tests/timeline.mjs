@@ -128,6 +128,54 @@ export const tests = {
     return page;
   },
 
+  "tracks are found by a word, and rectangles by keys": async ({ shop }) => {
+    const page = await open(shop);
+    await drawn(page);
+    await page.keyboard.press("t");
+    await page.keyboard.type("counter");
+    const about = () => page.textContent("#panel-timeline .bar > [role=status]");
+    await until("the others are hidden", async () => /^\d+ tracks hidden/.test(await about()));
+    await until("the address has it", () => page.url().includes("tracks=counter"));
+    await page.keyboard.press("Escape");
+    await until("all are there", async () => !(await about()).includes("hidden"));
+    await drawn(page);
+    await page.keyboard.press(".");
+    await page.waitForSelector(".details .facts-list");
+    await until("a record in the address", () => /record=\d+/.test(page.url()));
+    const number = () => /record=(\d+)/.exec(page.url())?.[1];
+    const one = number();
+    await page.keyboard.press(".");
+    await until("the next", () => number() && number() !== one);
+    await page.keyboard.press(",");
+    await until("the one before", () => number() === one);
+    return page;
+  },
+
+  "what is not known yet is said, and details come by themselves": async ({ shop }) => {
+    const page = await open(shop);
+    let answers = 0;
+    // As of a file of which half has been read, and whose picture takes a while.
+    await page.route("**/api/lanes?*", async (route) => {
+      const response = await route.fetch();
+      const answer = await response.json();
+      answers++;
+      if (answers < 3) Object.assign(answer, { refining: true, merged_ns: "1000000" });
+      const half = Number(BigInt(answer.to) - BigInt(answer.from)) / 2;
+      for (const track of answer.tracks) if (track.points) Object.assign(track, { unread_from: half, points: { at: [], min: [], max: [], last: [], count: [] } });
+      await route.fulfill({ response, json: answer });
+    });
+    const about = () => page.textContent("#panel-timeline .bar > [role=status]");
+    await page.mouse.move(900, 300);
+    await page.mouse.wheel(0, -400);
+    await until("full detail", async () => {
+      return answers >= 3 && (await page.locator(canvas).getAttribute("data-detail")) === "full";
+    });
+    assert.equal(answers, 3);
+    assert.equal(await about(), "grey: not read yet");
+    await findSpan(page, "not read yet");
+    return page;
+  },
+
   "the picture can be saved": async ({ shop }) => {
     const page = await open(shop);
     await drawn(page);

@@ -5,7 +5,7 @@ import { digitsOf, duration } from "../time.ts";
 import { NAMES, ROW, SCALE, type Placed } from "./layout.ts";
 import { mixer, Pixels } from "./pixels.ts";
 import { plot } from "./plot.ts";
-import { fillTrack, frameTrack, writeTrack } from "./rectangles.ts";
+import { fillTrack, fillUnread, frameTrack, writeTrack } from "./rectangles.ts";
 import { BOLD, CHARACTER, cut, FONT, type Scene } from "./scene.ts";
 
 const pixels = new Pixels();
@@ -23,6 +23,7 @@ export function draw(context: CanvasRenderingContext2D, scene: Scene): void {
   ground(scene, theme, marks.times, ratio);
   const noted = seen.map((placed) => {
     const spans = scene.spans(placed.track.id);
+    fillUnread(pixels, scene, theme, placed, ratio);
     return spans ? fillTrack(pixels, scene, theme, placed, spans, ratio) : [];
   });
   pixels.end(context);

@@ -12,6 +12,7 @@ export interface Hit {
   row: number;
   site: number;
   count: number;
+  level: number;
   marks: number;
 }
 
@@ -50,6 +51,7 @@ export function toHit(track: Track, spans: Spans, index: number): Hit {
     row: spans.row[index]!,
     site: spans.site[index]!,
     count: spans.count[index]!,
+    level: spans.level[index]!,
     marks: spans.marks[index]!,
   };
 }

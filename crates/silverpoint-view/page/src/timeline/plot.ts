@@ -28,7 +28,7 @@ export function plot(context: CanvasRenderingContext2D, scene: Scene, theme: Col
     if (points.min[at] !== points.max[at]) context.lineTo(x, up(points.min[at]!));
     context.lineTo(x, up(points.last[at]!));
   }
-  const end = Math.min(scale.left + scale.width, scale.x(scene.whole[1]));
+  const end = Math.min(scale.left + scale.width, scale.x(Math.min(scene.whole[1], scene.unreadFrom(placed.track.id) ?? Infinity)));
   context.lineTo(end, up(points.last[points.length - 1]!));
   context.strokeStyle = colour;
   context.lineWidth = 1;

@@ -14,6 +14,8 @@ const LEAST_LABEL_PIXELS = 28;
 const PALE = 0.18;
 const RECORDS = 0.85;
 const UNREAD_SHARE = 0.35;
+/** Levels that are shown of what has not been read. */
+const ERROR = 4;
 
 /** Draws the rectangles of one track; gives those that something is to be written or drawn on. */
 export function fillTrack(pixels: Pixels, scene: Scene, theme: Colours, placed: Placed, spans: Spans, ratio: number): number[] {
@@ -41,7 +43,7 @@ export function fillTrack(pixels: Pixels, scene: Scene, theme: Colours, placed: 
     const colour = colourOf(theme, spans.site[at]!, level, marks, isRecord);
     const word = (isPale ? pale : isRecord ? soft : plain)(colour);
     if (marks & UNREAD) {
-      pixels.fill(Math.max(first, left), Math.round((top + 3) * ratio), Math.min(last, Math.max(left + 1, right)), Math.round((top + HIGH - 3) * ratio), unread(theme.dim));
+      pixels.fill(Math.max(first, left), Math.round((top + 3) * ratio), Math.min(last, Math.max(left + 1, right)), Math.round((top + HIGH - 3) * ratio), unread(level >= ERROR ? theme.levels[level]! : theme.dim));
       continue;
     }
     if (isRecord && duration === 0) {
@@ -62,6 +64,16 @@ export function fillTrack(pixels: Pixels, scene: Scene, theme: Colours, placed: 
     if (wide > LEAST_LABEL_PIXELS || (marks & OPEN && wide > 8)) noted.push(at);
   }
   return noted;
+}
+
+/** Where nothing is known of a track yet: as what headers state of a thread. */
+export function fillUnread(pixels: Pixels, scene: Scene, theme: Colours, placed: Placed, ratio: number): void {
+  const { scale, whole } = scene;
+  const from = scene.unreadFrom(placed.track.id);
+  if (from === undefined) return;
+  const top = SCALE + placed.rowsTop - scene.scroll;
+  const [left, right] = [Math.max(scale.left, scale.x(from)), Math.min(scale.left + scale.width, scale.x(whole[1]))];
+  pixels.fill(Math.round(left * ratio), Math.round((top + 3) * ratio), Math.round(right * ratio), Math.round((top + HIGH - 3) * ratio), mixer(theme.back, UNREAD_SHARE)(theme.dim));
 }
 
 function colourOf(theme: Colours, site: number, level: number, marks: number, isRecord: boolean): string {

@@ -15,6 +15,8 @@ export interface Scene {
   height: number;
   spans(id: number): Spans | undefined;
   points(id: number): Points | undefined;
+  /** From then on nothing is known of a track yet. */
+  unreadFrom(id: number): number | undefined;
   label(site: number): string;
   /** Sites that the search has found; the others are pale. */
   found: ReadonlySet<number> | undefined;

@@ -1,14 +1,14 @@
 // The timeline: puts tracks, answers, gestures and drawing together.
 
-import type { Site } from "../api.ts";
+import type { Site, TrackAnswer } from "../api.ts";
 import { el, fill, oncePerFrame, save, sharpen } from "../dom.ts";
 import type { Range, Store } from "../state.ts";
-import { onTheme } from "../theme.ts";
+import { LEVELS, onTheme } from "../theme.ts";
 import { count, duration } from "../time.ts";
 import type { Trace } from "../trace.ts";
 import { draw } from "./draw.ts";
 import { holdKeys, listen, type Surface } from "./gestures.ts";
-import { hit, placeAt, type Hit } from "./hit.ts";
+import { hit, placeAt, toHit, type Hit } from "./hit.ts";
 import { lay, NAMES, SCALE, type Layout } from "./layout.ts";
 import { LOSS, OPEN, STALL, UNREAD, withProcesses, type Spans, type Track } from "./model.ts";
 import { Scale } from "./scale.ts";
@@ -22,6 +22,8 @@ export interface TimelineEvents {
 
 export class Timeline implements Surface {
   readonly element: HTMLElement;
+  /** Says what the picture does not show. */
+  readonly about = el("span", { class: "dim", role: "status" });
   private readonly canvas: HTMLCanvasElement;
   private readonly tip: HTMLElement;
   private tracks: Track[] = [];
@@ -35,6 +37,8 @@ export class Timeline implements Surface {
   private at: number | undefined;
   private found: ReadonlySet<number> | undefined;
   private tilesFilter: string | undefined;
+  /** Tracks that lack the words in question. */
+  private hidden = 0;
   readonly redraw = oncePerFrame(() => this.draw());
 
   constructor(
@@ -57,6 +61,7 @@ export class Timeline implements Surface {
     trace.onChange(() => this.refresh());
     store.onChange((_, changed) => {
       if (changed.has("folded")) this.relay();
+      if (changed.has("tracks")) this.retrack();
       // The answer may be there before the next frame.
       if (changed.has("view") && this.canvas.clientWidth) this.want(this.canvas.clientHeight);
       this.redraw();
@@ -73,7 +78,19 @@ export class Timeline implements Surface {
       this.tilesFilter = this.trace.filter;
       this.tiles.clear();
     }
-    this.tracks = withProcesses(this.trace.tracks);
+    this.retrack();
+  }
+
+  /** Shows the tracks that have the words in question. */
+  private retrack(): void {
+    const words = this.store.state.tracks.toLowerCase().split(/\s+/).filter(Boolean);
+    const has = ({ process, pid, name, tid, kind }: TrackAnswer) => {
+      const text = `${process} ${pid} ${name} ${tid} ${kind}`.toLowerCase();
+      return words.every((word) => text.includes(word));
+    };
+    const wanted = words.length ? this.trace.tracks.filter(has) : this.trace.tracks;
+    this.hidden = this.trace.tracks.length - wanted.length;
+    this.tracks = withProcesses(wanted);
     this.relay();
     this.redraw();
   }
@@ -104,6 +121,7 @@ export class Timeline implements Surface {
       height,
       spans: (id) => this.tiles.spans(id),
       points: (id) => this.tiles.points(id),
+      unreadFrom: (id) => this.tiles.unreadFrom(id),
       label: (site) => this.label(site),
       found: this.found,
       range: this.store.state.range,
@@ -113,6 +131,23 @@ export class Timeline implements Surface {
       whole: this.trace.whole,
     });
     this.canvas.dataset["drawn"] = this.tiles.isLoading ? "waiting" : "complete";
+    this.canvas.dataset["detail"] = this.tiles.isRefining ? "coming" : this.tiles.mergedNs > 0 ? "coarse" : "full";
+    const about = this.describePicture();
+    if (this.about.textContent !== about) this.about.textContent = about;
+  }
+
+  /** What the picture does not show. */
+  private describePicture(): string {
+    const { mergedNs, isAhead, isRefining } = this.tiles;
+    const isUnread = this.layout.placed.some(({ track }) => this.tiles.isUnread(track.id, this.view));
+    const lines = [
+      this.hidden > 0 && `${count(this.hidden)} tracks hidden`,
+      isAhead && !isRefining && "read ahead: what began before this may be missing",
+      isRefining && "reading the details …",
+      isUnread && "grey: not read yet",
+      !isRefining && mergedNs > 0 && `steps of ${duration(mergedNs)}: zoom in for more`,
+    ];
+    return lines.filter(Boolean).join(" · ");
   }
 
   /** Asks for what is in sight. */
@@ -164,6 +199,38 @@ export class Timeline implements Surface {
       if (placed.top < this.scroll || placed.top + placed.height > this.scroll + height) this.scroll = Math.max(0, placed.top - height / 3);
     }
     this.redraw();
+  }
+
+  /** The next rectangle of the row that is selected, or the one before; without a selection the first in sight. */
+  step(by: 1 | -1): void {
+    const next = this.selected ? this.beside(this.selected, by) : this.firstInSight();
+    if (!next) return this.events.status(this.selected ? "nothing more of this row in sight" : "nothing in sight");
+    this.reveal(next.begin, next.track);
+    this.events.pick(next);
+  }
+
+  private beside({ track, row, begin }: Hit, by: 1 | -1): Hit | undefined {
+    const spans = this.tiles.spans(track.id);
+    let best: number | undefined;
+    for (let at = 0; spans && at < spans.length; at++) {
+      const away = (spans.begin[at]! - begin) * by;
+      if (spans.row[at] !== row || away <= 0 || spans.marks[at]! & UNREAD) continue;
+      if (best === undefined || away < (spans.begin[best]! - begin) * by) best = at;
+    }
+    return spans && best !== undefined ? toHit(track, spans, best) : undefined;
+  }
+
+  private firstInSight(): Hit | undefined {
+    const [from, to] = this.view;
+    for (const { track, top, height } of this.layout.placed) {
+      const spans = top + height > this.scroll ? this.tiles.spans(track.id) : undefined;
+      // The first row of a thread has its records: spans are more to the point.
+      const least = track.kind === "thread" && track.rows > 1 ? 1 : 0;
+      for (let at = 0; spans && at < spans.length; at++) {
+        if (spans.row[at]! >= least && spans.begin[at]! >= from && spans.begin[at]! < to && !(spans.marks[at]! & UNREAD)) return toHit(track, spans, at);
+      }
+    }
+    return undefined;
   }
 
   /** Shows the selected range, or else the span whose details are shown. */
@@ -275,7 +342,7 @@ export class Timeline implements Surface {
   }
 
   private describe(found: Hit): string[] {
-    if (found.marks & UNREAD) return [`about ${count(found.count)} records, not read yet`, "zoom in to see them"];
+    if (found.marks & UNREAD) return [`about ${count(found.count)} records, not read yet`, `up to ${LEVELS[found.level]}; zoom in to see them`];
     const site = this.trace.sites.get(found.site);
     const lines = [site ? nameOf(site).slice(0, 200) : found.marks & LOSS ? "records were lost here" : found.marks & STALL ? "waited for room in the ring" : "record"];
     if (found.duration > 0) lines.push(duration(found.duration) + (found.marks & OPEN ? ", still open" : ""));
@@ -287,8 +354,9 @@ export class Timeline implements Surface {
   private describePoint(x: number, y: number): string[] | undefined {
     const placed = placeAt(this.layout, this.scroll, y);
     const points = placed && x > NAMES ? this.tiles.points(placed.track.id) : undefined;
-    if (!placed || !points) return undefined;
     const at = this.scale().time(x);
+    if (placed && x > NAMES && at > (this.tiles.unreadFrom(placed.track.id) ?? Infinity)) return ["not read yet"];
+    if (!placed || !points) return undefined;
     let found = -1;
     for (let index = 0; index < points.length && points.at[index]! <= at; index++) found = index;
     return found < 0 ? undefined : [`${placed.track.name} = ${points.last[found]!.toLocaleString("en-GB")}`];
