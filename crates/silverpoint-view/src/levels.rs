@@ -3,10 +3,12 @@
 //! Intervals are powers of two of nanoseconds since 1970, so those of a level are parts of those of the next.
 //! What is joined in two steps is the same as what is joined in one. So a level gives what the items themselves would.
 
+use crate::pieces::Pieces;
+
 /// Each level has intervals of 2^`STEP` times those of the one before.
 const STEP: u32 = 3;
 /// Levels above the finest. It may be that long that without them a picture would cost what its length costs.
-const COARSER: u32 = 3;
+const COARSER: usize = 3;
 /// Items from which on there are coarser levels.
 const COARSE_MIN: usize = 4096;
 /// Nanoseconds of a time have fewer bits.
@@ -23,14 +25,14 @@ pub trait Item: Copy {
 /// See the module.
 #[derive(Debug)]
 pub struct Levels<T> {
-    finest: Vec<T>,
+    finest: Pieces<T>,
     /// None, or all of them.
-    coarser: Vec<Vec<T>>,
+    coarser: Vec<Pieces<T>>,
 }
 
 impl<T> Default for Levels<T> {
     fn default() -> Self {
-        Self { finest: Vec::new(), coarser: Vec::new() }
+        Self { finest: Pieces::default(), coarser: Vec::new() }
     }
 }
 
@@ -42,14 +44,14 @@ fn shift_of(level: usize, shift: u32) -> u32 {
 impl<T: Item> Levels<T> {
     /// Adds one; those of the same 2^`shift` nanoseconds are one afterwards. Gives how many items more there are.
     pub fn add(&mut self, item: T, shift: u32) -> usize {
-        let mut more = insert(&mut self.finest, item, shift);
+        let mut more = self.finest.add(item, shift);
         for (list, level) in self.coarser.iter_mut().zip(1..) {
-            more += insert(list, item, shift_of(level, shift));
+            more += list.add(item, shift_of(level, shift));
         }
-        if self.coarser.is_empty() && self.finest.len() >= COARSE_MIN {
-            for level in 1..=COARSER as usize {
+        if self.coarser.is_empty() && self.finest.count() >= COARSE_MIN {
+            for level in 1..=COARSER {
                 let mut list = self.coarser.last().unwrap_or(&self.finest).clone();
-                more += merge(&mut list, shift_of(level, shift));
+                more += list.merge(shift_of(level, shift));
                 self.coarser.push(list);
             }
         }
@@ -59,32 +61,32 @@ impl<T: Item> Levels<T> {
     /// Makes one of those of the same 2^`shift` nanoseconds. Gives how many items are left.
     pub fn merge(&mut self, shift: u32) -> usize {
         let coarser = self.coarser.iter_mut().zip(1..);
-        merge(&mut self.finest, shift)
-            + coarser.map(|(list, level)| merge(list, shift_of(level, shift))).sum::<usize>()
+        self.finest.merge(shift)
+            + coarser.map(|(list, level)| list.merge(shift_of(level, shift))).sum::<usize>()
     }
 
-    /// How many items the finest level would have left.
+    /// How many items there would be.
     pub fn count(&self, shift: u32) -> usize {
-        self.finest.chunk_by(|one, next| one.at() >> shift == next.at() >> shift).count()
+        let coarser = 1..=self.coarser.len();
+        let coarser = coarser.map(|level| self.coarser[level - 1].intervals(shift_of(level, shift)));
+        self.finest.intervals(shift) + coarser.sum::<usize>()
     }
 
     /// All of them, as finely as they are known.
-    pub fn finest(&self) -> &[T] {
+    pub fn finest(&self) -> &Pieces<T> {
         &self.finest
     }
 
     /// The same for a picture whose pixels are 2^`pixel` nanoseconds: not more than a few items a pixel, where there are so coarse ones.
-    pub fn list(&self, pixel: u32, shift: u32) -> &[T] {
+    pub fn list(&self, pixel: u32, shift: u32) -> &Pieces<T> {
         let coarse_enough = (1..=self.coarser.len()).rev().find(|level| shift_of(*level, shift) <= pixel);
         coarse_enough.map_or(&self.finest, |level| &self.coarser[level - 1])
     }
 
     /// Gives what lies in a range, one for each 2^`pixel` nanoseconds. The range must begin and end between two of these.
     pub fn fold(&self, (from, to): (i64, i64), pixel: u32, shift: u32, mut give: impl FnMut(T)) {
-        let list = self.list(pixel, shift);
-        let first = list.partition_point(|item| item.at() < from);
         let mut open: Option<T> = None;
-        for item in list[first..].iter().take_while(|item| item.at() < to) {
+        for item in self.list(pixel, shift).since(from).take_while(|item| item.at() < to) {
             match &mut open {
                 Some(joined) if joined.at() >> pixel == item.at() >> pixel => joined.join(item),
                 _ => open.replace(*item).into_iter().for_each(&mut give),
@@ -92,45 +94,6 @@ impl<T: Item> Levels<T> {
         }
         open.into_iter().for_each(give);
     }
-}
-
-/// Adds an item to a list. Gives how many more it has.
-fn insert<T: Item>(list: &mut Vec<T>, item: T, shift: u32) -> usize {
-    let interval = item.at() >> shift;
-    let at = match list.last() {
-        Some(last) if last.at() >> shift < interval => list.len(),
-        Some(last) if last.at() >> shift == interval => list.len() - 1,
-        _ => list.partition_point(|other| other.at() >> shift < interval),
-    };
-    match list.get_mut(at) {
-        Some(other) if other.at() >> shift == interval => {
-            other.join(&item);
-            0
-        }
-        _ => {
-            // A long list grows by little: what it has too much is memory, too.
-            if list.len() == list.capacity() && list.len() >= COARSE_MIN {
-                list.reserve_exact(list.len() / 4);
-            }
-            list.insert(at, item);
-            1
-        }
-    }
-}
-
-/// Merges a list. Gives how many items are left.
-fn merge<T: Item>(list: &mut Vec<T>, shift: u32) -> usize {
-    list.dedup_by(|next, kept| {
-        let is_same = next.at() >> shift == kept.at() >> shift;
-        if is_same {
-            kept.join(next);
-        }
-        is_same
-    });
-    if list.capacity() > 2 * list.len() + 8 {
-        list.shrink_to(list.len() + list.len() / 2);
-    }
-    list.len()
 }
 
 #[cfg(test)]
@@ -166,10 +129,10 @@ mod tests {
         let (mut fine, mut merged) = (Levels::default(), Levels::default());
         let mut items = 0;
         for at in times() {
-            fine.finest.push(Many { at, count: 1 });
+            fine.finest.add(Many { at, count: 1 }, 0);
             items += merged.add(Many { at, count: 1 }, 3);
         }
-        assert_eq!(items, merged.finest.len() + merged.coarser.iter().map(Vec::len).sum::<usize>());
+        assert_eq!(items, merged.finest.count() + merged.coarser.iter().map(Pieces::count).sum::<usize>());
         // Late ones find their place in every level.
         for at in [5, 77_777, 300_001] {
             fine.add(Many { at, count: 1 }, 0);
@@ -197,9 +160,9 @@ mod tests {
         for (pixel, most) in
             [(4, 1_000_000), (7, 80_000), (10, 80_000 >> 3), (13, 80_000 >> 6), (16, 80_000 >> 6)]
         {
-            assert!(levels.list(pixel, 4).len() <= most, "{pixel}: {}", levels.list(pixel, 4).len());
+            assert!(levels.list(pixel, 4).count() <= most, "{pixel}: {}", levels.list(pixel, 4).count());
         }
-        assert_eq!(levels.count(7), levels.list(7, 4).len());
+        assert_eq!(levels.finest.intervals(7), levels.list(7, 4).count());
     }
 
     #[test]

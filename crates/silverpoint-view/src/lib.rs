@@ -44,6 +44,7 @@ mod moments;
 mod outline;
 mod page;
 mod params;
+mod pieces;
 mod refine;
 mod scan;
 mod server;

@@ -16,7 +16,7 @@ use crate::timeline::{Timeline, Track};
 /// Messages that are kept.
 const MESSAGES_MAX: usize = 200;
 /// Bytes of rectangles of all records: they are shown first and longest, and of a filter there are fewer.
-const RECTANGLES_MAX: usize = 64 << 20;
+const RECTANGLES_MAX: usize = 48 << 20;
 /// Pictures whose details are kept.
 const PICTURES_MAX: usize = 2;
 /// Bytes of records that are read again for one answer.

@@ -24,6 +24,8 @@ const TRACKS_MAX: usize = 200;
 /// What is asked for, from one pixel to another.
 #[derive(Clone, Copy)]
 struct Range {
+    /// What the answer's times are relative to.
+    origin: i64,
     from: i64,
     to: i64,
     /// Pixels are 2^`pixel` nanoseconds, counted from 1970: those of two ranges are the same.
@@ -37,7 +39,7 @@ impl Range {
     fn new(from: i64, to: i64, pixel: u32) -> Self {
         let within = (1i64 << pixel) - 1;
         let to = to.checked_add(within).map_or(i64::MAX, |behind| behind & !within);
-        Self { from: from & !within, to, pixel, end: to }
+        Self { origin: from, from: from & !within, to, pixel, end: to }
     }
 
     fn times(&self) -> (i64, i64) {
@@ -106,8 +108,8 @@ pub(super) fn lanes(views: &mut Views, mut params: Params) -> Result<Vec<u8>, Wr
     let is_known = !is_refining && if is_ahead { exact_to.is_none() } else { timeline_to.is_none() };
     let mut out = format!(
         r#"{{"from":"{}","to":"{}","pixel_ns":"{}","merged_ns":"{}","ahead":{is_ahead},"refining":{is_refining},"known":{is_known},"tracks":["#,
-        range.from,
-        range.to,
+        from,
+        to,
         1u64 << pixel,
         if known.shift() > pixel { known.resolution() } else { 0 },
     );
@@ -305,7 +307,7 @@ fn detailed_row(
 
 /// Nanoseconds since the beginning of the range, as numbers of JavaScript.
 fn relative(at: i64, range: Range) -> i64 {
-    at.saturating_sub(range.from)
+    at.saturating_sub(range.origin)
 }
 
 fn push_entries(out: &mut String, entries: &[Entry], range: Range) {
