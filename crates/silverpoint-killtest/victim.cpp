@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -73,7 +74,13 @@ void call_atrace(std::uint32_t thread, std::uint64_t sequence, const std::string
 void trace(void* map, std::uint32_t thread, std::uint64_t records, bool by_atrace) {
     std::string text;
     const std::atomic<std::uint64_t>& stop = reinterpret_cast<std::atomic<std::uint64_t>*>(map)[1];
+    const std::atomic<std::uint64_t>& limit = reinterpret_cast<std::atomic<std::uint64_t>*>(map)[2];
+    const auto waits = [&](std::uint64_t sequence) {
+        const std::uint64_t most = limit.load(std::memory_order_relaxed);
+        return most != 0 && sequence > most && stop.load(std::memory_order_relaxed) != 1;
+    };
     for (std::uint64_t sequence = 1; sequence <= records; ++sequence) {
+        while (waits(sequence)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         if (stop.load(std::memory_order_relaxed) == 1) break;
         text_of(thread, sequence, text);
         if (by_atrace) {

@@ -2,15 +2,17 @@
 //!
 //! `SILVERPOINT_FAULT=<name>:<n>` raises SIGKILL when execution reaches the place of that name for the n-th
 //! time (from 1). A collector must survive a death at any moment; these are the important ones.
+//! `<name>:<n>:halt` raises SIGSTOP instead, so that another process can die meanwhile.
 
 /// All names, in the order in which a collector passes them.
-pub const NAMES: [&str; 12] = [
+pub const NAMES: [&str; 13] = [
     "before-intent",
     "after-intent",
     "mid-write",
     "after-write",
     "mid-release",
     "after-release",
+    GIVING_BACK,
     "before-rename",
     "after-create",
     "after-link",
@@ -18,6 +20,9 @@ pub const NAMES: [&str; 12] = [
     "after-rotation",
     "mid-takeover",
 ];
+
+/// While an empty ring is reserved, and before and after each piece of its memory that is given back.
+pub const GIVING_BACK: &str = "mid-giving-back";
 
 /// Kills the process if the environment says so.
 #[inline(always)]
@@ -52,18 +57,29 @@ mod armed {
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    static WANTED: OnceLock<Option<(String, u64)>> = OnceLock::new();
+    use rustix::process::{Signal, getpid, kill_process};
+
+    struct Wanted {
+        place: String,
+        nth: u64,
+        halts: bool,
+    }
+
+    static WANTED: OnceLock<Option<Wanted>> = OnceLock::new();
     static PASSED: AtomicU64 = AtomicU64::new(0);
 
     pub(super) fn reached(name: &str) -> bool {
         let wanted = WANTED.get_or_init(|| {
             let text = std::env::var("SILVERPOINT_FAULT").ok()?;
-            let (name, nth) = text.split_once(':')?;
-            Some((name.to_owned(), nth.parse().ok()?))
+            let (place, nth) = text.split_once(':')?;
+            let (nth, action) = nth.split_once(':').unwrap_or((nth, ""));
+            Some(Wanted { place: place.to_owned(), nth: nth.parse().ok()?, halts: action == "halt" })
         });
-        match wanted {
-            Some((place, nth)) if place == name => PASSED.fetch_add(1, Ordering::Relaxed) + 1 == *nth,
-            _ => false,
+        let Some(wanted) = wanted.as_ref().filter(|wanted| wanted.place == name) else { return false };
+        let is_it = PASSED.fetch_add(1, Ordering::Relaxed) + 1 == wanted.nth;
+        if is_it && wanted.halts {
+            let _ = kill_process(getpid(), Signal::STOP);
         }
+        is_it && !wanted.halts
     }
 }

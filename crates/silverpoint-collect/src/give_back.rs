@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use silverpoint_shm::observer::{ObserveError, ObservedSession, Slice};
 use silverpoint_wire::layout::ring::KEPT;
 
+use crate::fault;
+
 /// For so long an empty ring stays ready.
 const READY: Duration = Duration::from_secs(1);
 /// Bytes that are given back at once.
@@ -60,6 +62,7 @@ impl Unused {
                     continue;
                 }
                 empty.done = KEPT as u64;
+                fault::point(fault::GIVING_BACK);
             }
             if left == 0 {
                 return Ok(true);
@@ -73,6 +76,7 @@ impl Unused {
                 return Ok(false);
             }
             empty.done += bytes;
+            fault::point(fault::GIVING_BACK);
             if empty.done >= u64::from(empty.slice.size) {
                 session.end_giving_back(empty.slice)?;
                 self.rings.pop_front();

@@ -1,13 +1,15 @@
 //! How many tracepoints returned, thread by thread: a file that only the victim maps, and that the kernel
 //! keeps after any death.
 //!
-//! Layout: u64 process id, u64 that is 1 when the victim must stop. From byte 64 on each thread has 64 bytes
+//! Layout: u64 process id, u64 that is 1 when the victim must stop, u64 number of records after which each
+//! thread waits (0: none). From byte 64 on each thread has 64 bytes
 //! that start with a u64 count. Both victims (C++ and Rust) and the judge use it.
 
 use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use memmap2::MmapMut;
 
@@ -58,6 +60,24 @@ impl Counts {
     fn stop_word(&self) -> &AtomicU64 {
         // SAFETY: the second word of the first part; only ever used as an atomic.
         unsafe { &*self.0.as_ptr().add(8).cast::<AtomicU64>() }
+    }
+
+    /// Each thread waits after so many records; 0: none does.
+    pub fn set_limit(&self, records: u64) {
+        self.limit_word().store(records, Ordering::Release);
+    }
+
+    /// Waits while a thread may not record this one, from 1, unless the victim must stop.
+    pub fn wait_for(&self, sequence: u64) {
+        let is_over = |limit| limit != 0 && sequence > limit;
+        while is_over(self.limit_word().load(Ordering::Relaxed)) && !self.is_stopped() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn limit_word(&self) -> &AtomicU64 {
+        // SAFETY: the third word of the first part; only ever used as an atomic.
+        unsafe { &*self.0.as_ptr().add(16).cast::<AtomicU64>() }
     }
 
     /// One more tracepoint of this thread returned.

@@ -46,6 +46,8 @@ pub enum Target {
     Everything { after_ms: u64 },
     /// The collector by itself at a named place, at the n-th passing; the program goes on, or is killed the moment after.
     CollectorAt { place: &'static str, nth: u64, program_too: bool },
+    /// The program, while the collector is at a named place, where it halts until then.
+    ProgramAt { place: &'static str, nth: u64 },
     /// The program itself. The C++ one dies between the stores of a record and its publication, the Rust one
     /// when a value has written half of its text.
     MidRecord { nth: u64 },
@@ -66,13 +68,22 @@ impl Target {
                 Some(format!("after-write:{nth},{place}:1"))
             }
             Target::CollectorAt { place, nth, .. } => Some(format!("{place}:{nth}")),
+            Target::ProgramAt { place, nth } => Some(format!("{place}:{nth}:halt")),
             _ => None,
         }
     }
 
     /// Deaths of collectors that must have happened by then.
     pub fn deaths(&self) -> usize {
-        self.faults().map_or(0, |faults| faults.split(',').count())
+        match self {
+            Target::CollectorAt { .. } => self.faults().map_or(0, |faults| faults.split(',').count()),
+            _ => 0,
+        }
+    }
+
+    /// Whether the place is reached only after a burst that used further rings, and a silence.
+    pub fn needs_burst(&self) -> bool {
+        matches!(self, Target::CollectorAt { place, .. } | Target::ProgramAt { place, .. } if *place == fault::GIVING_BACK)
     }
 
     /// Whether rings can be filled by halting the collector first.
@@ -95,6 +106,7 @@ impl fmt::Display for Target {
             Target::CollectorAt { place, program_too: true, .. } => {
                 write!(f, "collector at {place}, and program")
             }
+            Target::ProgramAt { place, .. } => write!(f, "program, the collector at {place}"),
             Target::MidRecord { .. } => f.write_str("program at mid-record"),
             Target::MidRecordAlone { .. } => f.write_str("program at mid-record, nobody collecting"),
         }
@@ -121,6 +133,10 @@ pub struct Plan {
 
 /// Records of all threads together, at most: a bound on what a round stores and counts.
 const RECORDS: u64 = 1_000_000;
+/// Records of a thread in a burst that fills more than its largest ring, so that it goes on in a further one.
+pub const BURST: u64 = 60_000;
+/// How often a collector passes the place while it gives back the memory of one ring.
+const PIECES: u64 = 17;
 
 impl Plan {
     /// The kinds of targets in turn, everything else at random.
@@ -129,9 +145,13 @@ impl Plan {
         // The rounds at a place go through all of them, with and without the program by turns.
         let turn = (number / 8 * 2 + u32::from(number % 8 == 6)) as usize;
         let place = fault::NAMES[turn % fault::NAMES.len()];
-        let program_too = (turn + turn / fault::NAMES.len()) % 2 == 1;
+        let program_too = (turn % fault::NAMES.len() + turn / fault::NAMES.len()) % 2 == 1;
         // The first write is the file's own block, before any program is there.
-        let nth = random.between(1, 4) + u64::from(place == "mid-write");
+        let nth = match place {
+            "mid-write" => random.between(2, 5),
+            fault::GIVING_BACK => random.between(1, PIECES),
+            _ => random.between(1, 4),
+        };
         let target = match number % 8 {
             0 => Target::Program { after_ms },
             1 => Target::Collector {
@@ -140,6 +160,9 @@ impl Plan {
                 program_too: random.one_in(2),
             },
             2 => Target::Both { after_ms },
+            7 if number % 16 == 15 => {
+                Target::ProgramAt { place: fault::GIVING_BACK, nth: random.between(1, PIECES) }
+            }
             3 | 7 => Target::Everything { after_ms },
             4 | 6 => Target::CollectorAt { place, nth, program_too },
             _ if has_cpp && number % 16 >= 8 => Target::MidRecordAlone { nth: random.between(1, 3_000) },
@@ -160,6 +183,8 @@ impl Plan {
         let threads = random.between(least, 8);
         Plan {
             full: target.may_be_full() && random.one_in(2),
+            // In small rings nothing is given back.
+            small: random.one_in(2) && !target.needs_burst(),
             target,
             cpp,
             facade,
@@ -167,7 +192,6 @@ impl Plan {
             records: RECORDS / threads,
             compact: random.one_in(3),
             rotate: needs_rotation || random.one_in(3),
-            small: random.one_in(2),
         }
     }
 }

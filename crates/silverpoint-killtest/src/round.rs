@@ -10,8 +10,8 @@ use rustix::process::Signal;
 use silverpoint_killtest::counts::{self, Counts};
 
 use crate::judge::judge;
-use crate::plan::{Plan, Target};
-use crate::system::{Deadline, Folder, collectors, is_alive, kill, pause, signal};
+use crate::plan::{BURST, Plan, Target};
+use crate::system::{Deadline, Folder, collectors, is_alive, is_halted, kill, pause, signal};
 use crate::torn;
 
 /// Paths of the programs.
@@ -49,6 +49,9 @@ pub fn run(programs: &Programs, plan: &Plan) -> Result<u64, String> {
     let path = folder.path().join("counts");
     File::create(&path).and_then(|file| file.set_len(counts::SIZE)).map_err(|e| e.to_string())?;
     let counts = Counts::open(&path).map_err(|e| e.to_string())?;
+    if plan.target.needs_burst() {
+        counts.set_limit(1);
+    }
     Round { programs, plan, folder, root, counts, deadline: Deadline::new() }.run()
 }
 
@@ -142,13 +145,27 @@ impl Round<'_> {
                 })?;
             }
             Target::CollectorAt { program_too, .. } => {
+                if self.plan.target.needs_burst() {
+                    self.burst(supervisor)?;
+                }
                 self.deadline.wait("the collector's death at its place", || {
                     Ok((self.deaths() >= self.plan.target.deaths()).then_some(()))
                 })?;
                 if *program_too {
                     kill(victim);
+                } else if self.plan.target.needs_burst() {
+                    // The next burst finds a ring that is reserved by the dead.
+                    self.record_up_to(2 * BURST)?;
                 }
                 self.counts.stop();
+            }
+            Target::ProgramAt { .. } => {
+                self.burst(supervisor)?;
+                let halted = self.deadline.wait("the collector at its place", || {
+                    Ok(collectors(supervisor).into_iter().find(|pid| is_halted(*pid)))
+                })?;
+                kill(victim);
+                signal(halted, Signal::CONT);
             }
             // It dies by itself.
             Target::MidRecord { .. } | Target::MidRecordAlone { .. } => {}
@@ -173,6 +190,27 @@ impl Round<'_> {
             Ok((still >= 20).then_some(()))
         })?;
         Ok(halted)
+    }
+
+    /// Lets all threads record a burst that no collector reads meanwhile, so that their records use further rings.
+    fn burst(&self, supervisor: u32) -> Result<(), String> {
+        let halted = self.deadline.wait("a collector", || {
+            let found = collectors(supervisor);
+            Ok((!found.is_empty()).then_some(found))
+        })?;
+        halted.iter().for_each(|pid| signal(*pid, Signal::STOP));
+        self.record_up_to(BURST)?;
+        halted.into_iter().for_each(|pid| signal(pid, Signal::CONT));
+        Ok(())
+    }
+
+    /// Until each thread has recorded so many.
+    fn record_up_to(&self, records: u64) -> Result<(), String> {
+        self.counts.set_limit(records);
+        self.deadline.wait("the threads' burst", || {
+            let is_done = |thread| self.counts.get(thread) == records;
+            Ok((0..self.plan.threads as usize).all(is_done).then_some(()))
+        })
     }
 
     fn start(&self) -> Result<Child, String> {

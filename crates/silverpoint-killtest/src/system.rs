@@ -89,12 +89,23 @@ pub fn kill(pid: u32) {
 /// Whether a process lives: any of its threads, for the first may be a zombie while others still hold files and memory. A killed orphan is reaped by
 /// init; until then it is a zombie, which holds nothing any more.
 pub fn is_alive(pid: u32) -> bool {
-    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return false };
-    threads.flatten().any(|thread| {
-        let stat = fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
-        let state = stat.rsplit(')').next().and_then(|rest| rest.trim().chars().next());
-        !matches!(state, None | Some('Z' | 'X'))
-    })
+    states(pid).iter().any(|state| !matches!(state, 'Z' | 'X'))
+}
+
+/// Whether all threads of a process are stopped.
+pub fn is_halted(pid: u32) -> bool {
+    let states = states(pid);
+    !states.is_empty() && states.iter().all(|state| *state == 'T')
+}
+
+/// The states of a process's threads.
+fn states(pid: u32) -> Vec<char> {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+    let state = |thread: fs::DirEntry| {
+        let stat = fs::read_to_string(thread.path().join("stat")).ok()?;
+        stat.rsplit(')').next()?.trim().chars().next()
+    };
+    threads.flatten().filter_map(state).collect()
 }
 
 fn children(pid: u32) -> Vec<u32> {

@@ -36,6 +36,7 @@ fn main() {
             scope.spawn(move || {
                 let mut calls = Calls::new(facade, thread);
                 for sequence in 1..=records {
+                    counts.wait_for(sequence);
                     if counts.is_stopped() {
                         break;
                     }
