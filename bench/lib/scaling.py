@@ -23,7 +23,7 @@ from .plan import rounds
 from .report import text
 
 TIMEOUT_S = 170
-# Whose rings have room in a session's memory as it is by default, 32 MiB.
+# Whose rings have room in 32 MiB, which a session may use by default where memory is not short.
 MOST_THREADS = 256
 
 
@@ -254,7 +254,7 @@ BENDS = {
     "threads": "With more threads than processors the rate stays what the collector and the callers can do on them, until the records of a thread become few. Then a record pays for its thread: a ring of 16 KiB at least is "
                "claimed at its first record and its pages asked for, again for each larger one that it grows to, and who finds it full meanwhile waits for the collector (of a thousand threads with a thousand records each: five madvise "
                "and seven futex a thread), beside what the system takes to make, wake and end a thread; with a hundred records each this "
-               "is most of the CPU time, and the tracepoint itself below a hundredth of it. Rings share the memory of the session: at its default of 32 MiB some three thousand threads can have one at the same time, fewer where others have grown theirs, and "
+               "is most of the CPU time, and the tracepoint itself below a hundredth of it. Rings share the memory of the session, which follows the machine by default (docs/guide/policies.md). In 32 MiB some three thousand threads can have one at the same time, fewer where others have grown theirs, and "
                f"records of further ones are lost and counted (`no_memory`). Points above {MOST_THREADS:,} threads were run with SILVERPOINT_MEMORY=1G.",
     "processes": "CPU of a record rises with the number of processes, not of records: each has a session of its own, whose files the collector opens, reads and empties, so its reads and writes become smaller and their "
                  "share of system calls grows (with one process most of its time is copying and looking at records, with two hundred it is the kernel's locks and list keeping for pages of small files). The rate is that of the processors.",
