@@ -50,7 +50,7 @@ enum Stage {
     Stored(PathBuf),
     /// By copying.
     Copied,
-    /// Not any more.
+    /// Not any more. The next search forgets it.
     Ended,
 }
 
@@ -154,12 +154,14 @@ impl Live {
             // One that cannot be opened now, for want of descriptors perhaps, still has the directive.
             switch.keep_only(|name| present.contains(name) || unreadable.contains(name));
         }
-        for (name, stage) in &mut self.known {
+        self.known.retain(|name, stage| {
             // What is copied ends when its copy is complete.
-            if !present.contains(name) && *stage != Stage::Copied {
-                *stage = Stage::Ended;
+            if present.contains(name) || *stage == Stage::Copied {
+                return true;
             }
-        }
+            *stage = Stage::Ended;
+            unreadable.contains(name)
+        });
         Ok(due)
     }
 
@@ -264,4 +266,29 @@ fn silence(place: &Place, session: &ObservedSession) -> Option<String> {
             "process {pid} records nothing now; start it with `silverpoint ctl {pid} trace` (into its own memory) or `silverpoint attach {pid}` (into a file)"
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program that follows all sessions for months must not keep one entry for each that ever was.
+    #[test]
+    fn sessions_that_ended_are_forgotten() {
+        // No process has such a number.
+        let mut live = Live::new(Targets::parse(&["4194304999".into()]).unwrap());
+        let name = |n| SessionName { pid: 4_194_304_999, start: 1, n };
+        live.known.insert(name(0), Stage::Awaited);
+        live.known.insert(name(1), Stage::Stored(PathBuf::from("gone.silver")));
+        live.known.insert(name(2), Stage::Ended);
+        live.known.insert(name(3), Stage::Copied);
+        live.search(&mut Vec::new()).unwrap();
+        // Of the one that is copied the rest may still be to read.
+        assert_eq!(live.known.keys().collect::<Vec<_>>(), [&name(3)]);
+        assert!(!live.is_over());
+        live.known.insert(name(3), Stage::Ended);
+        assert!(live.is_over());
+        live.search(&mut Vec::new()).unwrap();
+        assert!(live.known.is_empty() && live.is_over());
+    }
 }
