@@ -173,8 +173,8 @@ SP_DETAIL_COLD Ring adopt(unsigned shift, std::uint32_t most, bool forget) {
     return state != kRingClaiming && take_over(oldest, state) ? oldest : Ring{};
 }
 
-// Slices that a claim examines for one to take over. Those as large as a slab are few, and an emptied one is
-// better than new memory.
+// Slices that a claim examines for adoption before it takes new room: a bound on the time of a thread's first
+// record. Those as large as a slab are few, and an emptied one is better than new memory.
 inline std::uint32_t looks_of(unsigned shift) { return 1u << shift == session.slab_bytes ? 256 : 8; }
 
 // Whether a slice of this size, with its memory, may be taken over. The caller may find that another thread

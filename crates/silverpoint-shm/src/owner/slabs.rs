@@ -22,11 +22,7 @@ use super::usable::{accessible, slabs, usable_slabs};
 use crate::ring::{self, Machine};
 use crate::{clock, sys};
 
-/// Slices that one claim looks at for adoption before it takes new room: a bound on the time of a thread's first record.
-const LOOK_AT: usize = 8;
-/// As above of slices as large as a slab, which are few: an emptied one is better than new memory.
-const LOOK_AT_LARGEST: usize = 256;
-/// As [`LOOK_AT`] when there is no new room left: then looking longer is better than losing records.
+/// As [`looks_of`] when there is no new room left: then looking longer is better than losing records.
 const LOOK_AT_EXHAUSTED: usize = 64;
 /// After a search of everything that found nothing.
 const PAUSE_NS: u64 = 10_000_000;
@@ -94,8 +90,7 @@ pub(crate) struct Claimed {
 /// Claims a slice. `None`: no memory.
 pub(crate) fn claim(session: &Session, remembered: &Remembered, claim: &Claim) -> Option<Claimed> {
     let shift = shift_of(session, claim.size)?;
-    let look_at = if 1 << shift == session.layout.slab_bytes { LOOK_AT_LARGEST } else { LOOK_AT };
-    let slice = adopt(session, remembered, claim, shift, look_at, false)
+    let slice = adopt(session, remembered, claim, shift, looks_of(session, shift), false)
         .or_else(|| take_new(session, remembered, claim.size, claim.may_begin_slab))
         .or_else(|| {
             let now = clock::monotonic_ns();
@@ -124,8 +119,11 @@ pub(crate) fn reserve(session: &Session, remembered: &Remembered, claim: &Claim)
         slice.set_state(session, at::ring::FREE);
         return Some(slice);
     }
-    adopt(session, remembered, claim, shift, LOOK_AT, false).or_else(|| {
-        claim.may_forget.then(|| adopt(session, remembered, claim, shift, LOOK_AT, true)).flatten()
+    adopt(session, remembered, claim, shift, looks_of(session, shift), false).or_else(|| {
+        claim
+            .may_forget
+            .then(|| adopt(session, remembered, claim, shift, looks_of(session, shift), true))
+            .flatten()
     })
 }
 
@@ -199,11 +197,17 @@ fn slices_of(session: &Session, slabs: u32, shift: u32) -> impl Iterator<Item = 
     })
 }
 
+/// Slices that a claim examines for adoption before it takes new room: a bound on the time of a thread's first
+/// record. Those as large as a slab are few, and an emptied one is better than new memory.
+fn looks_of(session: &Session, shift: u32) -> usize {
+    if 1 << shift == session.layout.slab_bytes { 256 } else { 8 }
+}
+
 /// Whether a slice whose memory is there may be adopted by this claim. The caller may find that another thread was quicker.
 pub(crate) fn is_one_adoptable(session: &Session, claim: &Claim) -> bool {
     shift_of(session, claim.size).is_some_and(|shift| {
         slices_of(session, slabs(session), shift)
-            .take(LOOK_AT_LARGEST)
+            .take(looks_of(session, shift))
             .any(|slice| slice.is_there() && slice.adoptable(session, claim, false).is_some())
     })
 }
