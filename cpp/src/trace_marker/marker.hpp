@@ -5,7 +5,7 @@
 
 #include <atomic>
 #include <silverpoint/detail/sys.hpp>
-#include <silverpoint/detail/write_without_signal.hpp>
+#include <silverpoint/platform/linux/write_without_signal.hpp>
 #include <string_view>
 
 namespace silverpoint::trace_marker {

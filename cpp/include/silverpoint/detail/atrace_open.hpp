@@ -10,9 +10,6 @@
 // runs, because threads have little room left for that.
 #pragma once
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <new>
 
@@ -40,7 +37,7 @@ struct AtraceOpen {
     AtraceBegun* deep = nullptr;  // made when the first is deeper; kept
     // Its owner; those of dead threads are used again.
     Word thread{0};
-    pid_t process = 0;
+    std::uint32_t process = 0;
     AtraceOpen* another = nullptr;
 
     AtraceBegun* bottom() { return all + 1; }
@@ -50,10 +47,8 @@ struct AtraceOpen {
         if (at >= kMostDeep) return nullptr;
         if (deep == nullptr) {
             const SystemGuard guard;
-            void* made = mmap(nullptr, kMostDeep * sizeof(AtraceBegun), PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-            if (made == MAP_FAILED) return nullptr;
-            deep = static_cast<AtraceBegun*>(made);
+            deep = static_cast<AtraceBegun*>(map_private(kMostDeep * sizeof(AtraceBegun)));
+            if (deep == nullptr) return nullptr;
         }
         return deep + at;
     }
@@ -74,7 +69,7 @@ SP_DETAIL_COLD AtraceOpen* claim_atrace_open() {
     static constinit std::atomic<AtraceOpen*> from{nullptr};
     const SystemGuard guard;
     const std::uint32_t self = thread_id();
-    const pid_t process = getpid();
+    const std::uint32_t process = process_id();
     AtraceOpen* open = from.load(std::memory_order_acquire);
     for (int i = 0; i < 4; ++i) {
         if (open == nullptr) open = atrace_opens.load(std::memory_order_acquire);
@@ -88,9 +83,8 @@ SP_DETAIL_COLD AtraceOpen* claim_atrace_open() {
         open = open->another;
         from.store(open, std::memory_order_release);
     }
-    void* made =
-        mmap(nullptr, sizeof(AtraceOpen), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (made == MAP_FAILED) return nullptr;
+    void* made = map_private(sizeof(AtraceOpen));
+    if (made == nullptr) return nullptr;
     open = ::new (made) AtraceOpen;
     open->thread.store(self, std::memory_order_relaxed);
     open->process = process;

@@ -9,14 +9,11 @@
 // Cases, for every language: spec/vectors/atrace.tsv.
 #pragma once
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <sys/auxv.h>
-#include <unistd.h>
-
 #include <cstdint>
 #include <string_view>
 
+#include "../platform/environment.hpp"
+#include "../platform/files.hpp"
 #include "config.hpp"
 
 SP_DETAIL_BEGIN
@@ -28,8 +25,7 @@ inline constexpr std::uint64_t kAtraceApp = std::uint64_t{1} << 12;
 // The value in the environment. Nothing in a program with more privileges than its caller; an empty variable
 // counts as not set.
 inline const char* atrace_environment(const char* name) {
-    if (getauxval(AT_SECURE) != 0) return nullptr;
-    const char* value = getenv(name);
+    const char* value = environment(name);
     return value != nullptr && *value != 0 ? value : nullptr;
 }
 
@@ -42,14 +38,7 @@ class AtraceProperties {
         is_named_ = path != nullptr;
         size_ = 0;
         if (path == nullptr) return;
-        // (Does not wait for a process that writes into a pipe.)
-        const int file = ::open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-        while (file >= 0 && size_ < sizeof file_) {
-            const ssize_t got = ::read(file, file_ + size_, sizeof file_ - size_);
-            if (got <= 0) break;
-            size_ += static_cast<std::size_t>(got);
-        }
-        if (file >= 0) ::close(file);
+        size_ = detail::read_file(path, file_, sizeof file_);
         if (size_ > kMostBytes) {
             const std::size_t end = std::string_view(file_, size_).rfind('\n');
             size_ = end == std::string_view::npos ? 0 : end;
@@ -143,11 +132,7 @@ class AtraceProperties {
 
 // The program as it was called: its first argument.
 inline std::string_view atrace_command(char (&buffer)[4096]) {
-    const int file = ::open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    if (file < 0) return {};
-    const ssize_t got = ::read(file, buffer, sizeof buffer - 1);
-    ::close(file);
-    buffer[got > 0 ? got : 0] = 0;
+    buffer[read_file("/proc/self/cmdline", buffer, sizeof buffer - 1)] = 0;
     return buffer;
 }
 

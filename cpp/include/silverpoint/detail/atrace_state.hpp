@@ -19,9 +19,9 @@
 #include <atomic>
 #include <string_view>
 
+#include "../platform/linux/write_without_signal.hpp"
 #include "atrace_properties.hpp"
 #include "lane.hpp"
-#include "write_without_signal.hpp"
 
 SP_DETAIL_BEGIN
 

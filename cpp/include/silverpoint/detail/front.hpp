@@ -178,20 +178,10 @@ SP_DETAIL_COLD std::uint64_t complete_named(Site& site, Kind kind, std::string_v
 template <class... Ts>
 SP_DETAIL_HOT std::uint64_t record_named(Site& site, Kind kind, std::string_view name,
                                          std::string_view source, const Ts&... args) {
-    std::uint64_t head = site.head.load(std::memory_order_relaxed);
-    if (head == 0) [[unlikely]] {
-        if (site.feeds_tracer_alone()) {
-            if constexpr (sizeof...(Ts) == 0)
-                if (kind != Kind::kSpan) return record_alone(site);
-            head = probed_mark(kind) | kAloneHead;
-        } else {
-            head = complete_named<Ts...>(site, kind, name, source);
-        }
-        if (head == 0) return 0;
-        if ((head & kProbedHead) != 0)
-            return record_probed<CapturedAs<Ts>...>(head, site, Capture<Ts>::of(args)...);
-    }
-    return record_captured(head, site, Capture<Ts>::of(args)...);
+    const auto complete = [&]() SP_DETAIL_HOT_LAMBDA {
+        return complete_named<Ts...>(site, kind, name, source);
+    };
+    return record_by(complete, site, kind, args...);
 }
 template <class Arguments>
 SP_DETAIL_HOT std::uint64_t record_given(Site& site, Kind kind, std::string_view name,

@@ -300,10 +300,9 @@ SP_DETAIL_HOT std::uint64_t record_completed(std::uint64_t head, const Site& sit
     return record_probed<Ts...>(head, site, args...);
 }
 
-// A record of a site that is on.
-template <class... Ts>
-SP_DETAIL_HOT std::uint64_t record(Site& site, Kind kind, std::string_view names, std::string_view text,
-                                   const Ts&... args) {
+// A record of a site that is on. `complete` gives the head of one that has none yet.
+template <class Complete, class... Ts>
+SP_DETAIL_HOT std::uint64_t record_by(const Complete& complete, Site& site, Kind kind, const Ts&... args) {
     std::uint64_t head = site.head.load(std::memory_order_relaxed);
     if (head == 0) [[unlikely]] {
         if (site.feeds_tracer_alone()) {
@@ -311,13 +310,20 @@ SP_DETAIL_HOT std::uint64_t record(Site& site, Kind kind, std::string_view names
                 if (kind != Kind::kSpan) return record_alone(site);
             head = probed_mark(kind) | kAloneHead;
         } else {
-            head = complete_site<Ts...>(site, kind, names, text);
+            head = complete();
         }
         if (head == 0) return 0;
         if ((head & kProbedHead) != 0)
             return record_probed<CapturedAs<Ts>...>(head, site, Capture<Ts>::of(args)...);
     }
     return record_captured(head, site, Capture<Ts>::of(args)...);
+}
+template <class... Ts>
+SP_DETAIL_HOT std::uint64_t record(Site& site, Kind kind, std::string_view names, std::string_view text,
+                                   const Ts&... args) {
+    const auto complete = [&]()
+                              SP_DETAIL_HOT_LAMBDA { return complete_site<Ts...>(site, kind, names, text); };
+    return record_by(complete, site, kind, args...);
 }
 
 SP_DETAIL_END

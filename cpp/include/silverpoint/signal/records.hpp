@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-#include "silverpoint/detail/thread.hpp"
+#include "silverpoint/platform/linux/joined_thread.hpp"
 #include "silverpoint/reader.hpp"
 #include "silverpoint/signal.hpp"
 

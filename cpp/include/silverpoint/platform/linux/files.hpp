@@ -83,9 +83,9 @@ inline std::uint64_t room_of_file(const char* path) {
     return lstat(path, &found) == 0 ? static_cast<std::uint64_t>(found.st_blocks) * 512 : 0;
 }
 
-// Reads a small file whole; returns the number of bytes.
+// Reads a small file whole; returns the number of bytes. Does not wait for a process that writes into a pipe.
 SP_DETAIL_COLD std::size_t read_file(const char* path, char* buffer, std::size_t size) {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0) return 0;
     std::size_t len = 0;
     while (len < size) {

@@ -10,7 +10,7 @@
 #include <ucontext.h>
 #include <unwind.h>
 
-#include "sys.hpp"
+#include "../../detail/sys.hpp"
 
 SP_DETAIL_BEGIN
 

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "sys.hpp"
+#include "../../detail/sys.hpp"
 
 SP_DETAIL_BEGIN
 
