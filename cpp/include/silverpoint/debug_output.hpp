@@ -6,12 +6,16 @@
 // The record has the category `debug_output`, the level debug, the template `{}`, and the text. Wide text is
 // recorded as it is: UTF-16 or UTF-32, by its type. A null pointer is an empty text. Each call is a site of
 // its own, so directives switch it by category, file or line. There is no exception, no kernel object and no
-// wait for a debugger or monitor.
+// wait for a monitor.
+//
+// On Windows a debugger gets the text by OutputDebugString itself. A monitor such as DebugView gets it from a
+// thread of ours. The directives have no say in that.
 #pragma once
 
 #include <string_view>
 
 #include "detail/call_site.hpp"
+#include "platform/debug_delivery.hpp"
 #include "silverpoint.hpp"
 
 SP_DETAIL_BEGIN
@@ -58,8 +62,9 @@ inline namespace v1 SP_DETAIL_HIDDEN {
 template <detail::DebugText T, class Tag = SP_DETAIL_THIS_CALL>
 SP_DETAIL_HOT void debug_output(const T& text,
                                 const std::source_location& at = std::source_location::current()) {
-    detail::record_call<true>(detail::call_site<Tag>(), detail::kDebugOutput, Level::kDebug, "{}", at,
-                              detail::debug_text(text));
+    const auto shown = detail::debug_text(text);
+    detail::record_call<true>(detail::call_site<Tag>(), detail::kDebugOutput, Level::kDebug, "{}", at, shown);
+    detail::deliver_debug_text(shown);
 }
 
 }  // namespace SP_DETAIL_HIDDEN

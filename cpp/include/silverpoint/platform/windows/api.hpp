@@ -27,6 +27,7 @@ SP_DETAIL_IMPORT void __stdcall SetLastError(unsigned long);
 SP_DETAIL_IMPORT int __stdcall QueryPerformanceCounter(union _LARGE_INTEGER*);
 SP_DETAIL_IMPORT int __stdcall QueryPerformanceFrequency(union _LARGE_INTEGER*);
 SP_DETAIL_IMPORT void __stdcall GetSystemTimePreciseAsFileTime(struct _FILETIME*);
+SP_DETAIL_IMPORT std::uint64_t __stdcall GetTickCount64();
 SP_DETAIL_IMPORT void __stdcall Sleep(unsigned long);
 SP_DETAIL_IMPORT int __stdcall MultiByteToWideChar(unsigned, unsigned long, const char*, int, wchar_t*, int);
 SP_DETAIL_IMPORT int __stdcall WideCharToMultiByte(unsigned, unsigned long, const wchar_t*, int, char*, int,
@@ -54,9 +55,21 @@ SP_DETAIL_IMPORT int __stdcall GetModuleHandleExW(unsigned long, const wchar_t*,
 SP_DETAIL_IMPORT struct HINSTANCE__* __stdcall LoadLibraryW(const wchar_t*);
 SP_DETAIL_IMPORT std::intptr_t(__stdcall* __stdcall GetProcAddress(struct HINSTANCE__*, const char*))();
 
+// Debuggers and debug monitors.
+SP_DETAIL_IMPORT int __stdcall IsDebuggerPresent();
+SP_DETAIL_IMPORT void __stdcall OutputDebugStringA(const char*);
+SP_DETAIL_IMPORT void __stdcall OutputDebugStringW(const wchar_t*);
+SP_DETAIL_IMPORT void* __stdcall OpenFileMappingW(unsigned long, int, const wchar_t*);
+SP_DETAIL_IMPORT void* __stdcall OpenEventW(unsigned long, int, const wchar_t*);
+SP_DETAIL_IMPORT int __stdcall SetEvent(void*);
+SP_DETAIL_IMPORT void* __stdcall CreateMutexExW(struct _SECURITY_ATTRIBUTES*, const wchar_t*, unsigned long,
+                                                unsigned long);
+SP_DETAIL_IMPORT int __stdcall ReleaseMutex(void*);
+
 // Memory.
 SP_DETAIL_IMPORT void* __stdcall GetProcessHeap();
 SP_DETAIL_IMPORT void* __stdcall HeapAlloc(void*, unsigned long, std::size_t);
+SP_DETAIL_IMPORT int __stdcall HeapFree(void*, unsigned long, void*);
 SP_DETAIL_IMPORT void* __stdcall LocalFree(void*);
 SP_DETAIL_IMPORT void* __stdcall VirtualAlloc(void*, std::size_t, unsigned long, unsigned long);
 SP_DETAIL_IMPORT int __stdcall VirtualFree(void*, std::size_t, unsigned long);
