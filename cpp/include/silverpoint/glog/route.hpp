@@ -2,8 +2,6 @@
 // to the files.
 #pragma once
 
-#include <unistd.h>
-
 #include "../logger.h"
 #include "../silverpoint.hpp"
 #include "scratch.hpp"
@@ -85,8 +83,7 @@ inline constexpr std::uint64_t kPatienceMs = 10'000;
 inline bool collects_itself() {
     using namespace silverpoint::detail;
     if (!session.is_ready()) return false;
-    return session.word(at::kCollectorPid).load(std::memory_order_acquire) ==
-           static_cast<std::uint32_t>(getpid());
+    return session.word(at::kCollectorPid).load(std::memory_order_acquire) == process_id();
 }
 
 // Waits until all earlier messages are in the files' buffers.
@@ -121,7 +118,7 @@ inline void start_logger() {
     if (!is_taking || !ensure_session()) return;
     const std::uint32_t collector = session.word(at::kCollectorPid).load(std::memory_order_acquire);
     // Also a collector that is still to come: `silverpoint run` attaches after the program has begun.
-    if (collector != static_cast<std::uint32_t>(getpid()) && session.is_collected()) return;
+    if (collector != process_id() && session.is_collected()) return;
     const int started = silverpoint_start("record = \"off\"\n", nullptr, 0);
     if (started != SILVERPOINT_DONE && started != SILVERPOINT_RUNNING) return;
     if (!collects_itself()) {

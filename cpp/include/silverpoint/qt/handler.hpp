@@ -12,8 +12,6 @@
 // ours stays loaded (dlclose does not unload it).
 #pragma once
 
-#include <dlfcn.h>
-
 #include <QByteArray>
 #include <QMessageLogContext>
 #include <QString>
@@ -250,12 +248,8 @@ inline unsigned number_of_qt_handler(QtMessageHandler handler) {
     return number;
 }
 
-// Keeps the object loaded that contains this code. (The program itself is refused, and stays anyway.)
-inline void stay_loaded() {
-    Dl_info found;
-    if (dladdr(reinterpret_cast<const void*>(kQtHandlers[0]), &found) != 0 && found.dli_fname != nullptr)
-        static_cast<void>(dlopen(found.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE));
-}
+// Keeps the object loaded that contains this code.
+inline void stay_loaded() { keep_loaded(reinterpret_cast<const void*>(kQtHandlers[0])); }
 
 // Puts ours on top, if it is not there. (From the ninth other handler on, it replaces the eighth.)
 inline void link_qt_handler() {

@@ -30,6 +30,13 @@ SP_DETAIL_COLD void* load_function(const char* library, const char* function, co
     return nullptr;
 }
 
+// The object that contains this address stays loaded. (The program itself is refused, and stays anyway.)
+inline void keep_loaded(const void* address) {
+    Dl_info found;
+    if (dladdr(address, &found) != 0 && found.dli_fname != nullptr)
+        static_cast<void>(dlopen(found.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE));
+}
+
 // Whether no signal is blocked. So this is no signal handler, except one that blocks not even its own.
 SP_DETAIL_COLD bool blocks_no_signal() {
     sigset_t blocked;
