@@ -4,8 +4,8 @@
 //   a monitor  ──▶ a queue ──▶ a thread of the process's pool ──▶ the monitor's objects (dbwin.hpp)
 //   neither    ──▶ nothing: once a second a call looks for a monitor
 //
-// No call waits for a monitor. The queue is bounded: what finds it full is counted, and the monitor shows how many.
-// Its thread works while there are texts, and a second longer.
+// No call waits for a monitor. The queue is bounded: what finds it full is counted, and the monitor shows how
+// many. Its thread works while there are texts, and a second longer.
 #pragma once
 
 #include <atomic>
