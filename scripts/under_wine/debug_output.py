@@ -5,7 +5,7 @@ import os
 import re
 import signal
 
-from __main__ import DEADLINE, MONITOR, OUT, SENDER, SKIPPED, Place, Running, has_no_debug_monitor, wait_until
+from __main__ import DEADLINE, MONITOR, OUT, ROOT, SENDER, SKIPPED, Place, Running, fine, has_no_debug_monitor, wait_until
 
 DEBUG_TEXTS = OUT / "debug_texts.exe"
 
@@ -126,3 +126,11 @@ def test_debug_output_finds_monitors_that_come_and_go(_):
             numbers = [int(text[6:]) for text in monitor.texts()]
             assert numbers == list(range(numbers[0], numbers[0] + len(numbers))), f"monitor {turn}: {numbers[:50]}"
         assert numbers[-1] == last
+
+
+def test_the_bench_works(_):
+    if has_no_debug_monitor():
+        return SKIPPED
+    # (Cargo needs its own home directory.)
+    environment = os.environ | {"WINEPREFIX": str(OUT / "prefix")}
+    assert fine(ROOT / "bench/windows", "--smoke", "--build", OUT / "bench", env=environment) == "windows: 10 rows work\n"
