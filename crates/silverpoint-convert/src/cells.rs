@@ -70,6 +70,7 @@ impl Cells {
     pub(crate) fn clear(&mut self) {
         self.cells.iter_mut().for_each(String::clear);
         self.present = 0;
+        self.column = 0;
     }
 
     /// All of them in the order of the columns; none where the record has none.
@@ -94,7 +95,8 @@ impl Cells {
 
     /// A comma between elements; after the name of a field there is none.
     fn separate(&mut self) {
-        if !self.open.is_empty() && !self.json.ends_with(['[', '{', ':']) {
+        let is_after = |byte: &u8| matches!(byte, b'[' | b'{' | b':');
+        if !self.open.is_empty() && !self.json.as_bytes().last().is_some_and(is_after) {
             self.json.push(',');
         }
     }
@@ -141,7 +143,12 @@ impl Pieces for Cells {
 
     fn field(&mut self, name: &str) -> Done {
         if self.open.is_empty() {
-            self.column = COLUMNS.iter().position(|column| *column == name).unwrap_or(0);
+            // Most fields come in the order of the columns.
+            let ahead = COLUMNS[self.column..].iter().position(|column| *column == name);
+            self.column = match ahead {
+                Some(steps) => self.column + steps,
+                None => COLUMNS.iter().position(|column| *column == name).unwrap_or(0),
+            };
             return Ok(());
         }
         self.separate();

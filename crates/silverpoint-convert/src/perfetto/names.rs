@@ -12,6 +12,8 @@ const EVENTS: u32 = 2;
 const ANNOTATIONS: u32 = 3;
 const LOCATIONS: u32 = 4;
 const TEXTS: u32 = 29;
+/// Slots for the names that came last.
+const RECENT: usize = 64;
 
 /// See the module. Memory is that of the different texts.
 #[derive(Debug, Default)]
@@ -20,6 +22,8 @@ pub(crate) struct Names {
     categories: HashMap<String, u64>,
     events: HashMap<String, u64>,
     annotations: HashMap<String, u64>,
+    /// Of the annotations one for each slot, the last: most names come again soon.
+    recent: Vec<(String, u64)>,
     texts: HashMap<String, u64>,
     sites: HashMap<usize, SiteNames>,
 }
@@ -53,7 +57,19 @@ impl Names {
     }
 
     pub(crate) fn annotation(&mut self, name: &str) -> u64 {
-        number(&mut self.annotations, &mut self.new, ANNOTATIONS, name)
+        let (first, last) = (name.bytes().next().unwrap_or(0), name.bytes().last().unwrap_or(0));
+        let slot = (name.len() + usize::from(first) + usize::from(last) * 5) % RECENT;
+        if self.recent.is_empty() {
+            self.recent.resize_with(RECENT, Default::default);
+        }
+        let recent = &mut self.recent[slot];
+        // No name has the number 0.
+        if recent.1 == 0 || recent.0 != name {
+            recent.0.clear();
+            recent.0.push_str(name);
+            recent.1 = number(&mut self.annotations, &mut self.new, ANNOTATIONS, name);
+        }
+        recent.1
     }
 
     /// A value that comes again and again.
