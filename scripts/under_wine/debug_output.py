@@ -30,10 +30,10 @@ def test_debug_output_in_a_debugger(_):
 class Listening:
     """A monitor that shows texts; each by its process is in `texts`."""
 
-    def __init__(self, running, place, number=0):
+    def __init__(self, running, place, number=0, *filters):
         self.shown, self.errors = place.path / f"shown-{number}.jsonl", place.path / f"errors-{number}"
         with self.shown.open("w") as out, self.errors.open("w") as err:
-            self.process = running.begin(MONITOR, "--json", out=out, err=err)
+            self.process = running.begin(MONITOR, "--json", *filters, out=out, err=err)
         wait_until(self.listens, "a monitor that listens")
 
     def listens(self):
@@ -52,6 +52,13 @@ def test_debug_output_goes_to_a_monitor(_):
     if has_no_debug_monitor():
         return SKIPPED
     place = Place("debug-output")
+    # With a filter first, then everything.
+    with Running() as running:
+        monitor = Listening(running, place, "filtered", "--grep", ": 1", "DEBUG_*")
+        for program, number in ((SENDER, "sent"), (DEBUG_TEXTS, "texts"), (DEBUG_TEXTS, "last")):
+            assert running.begin(program, "send", number, 2).wait(timeout=DEADLINE) == 0
+        monitor.wait_for("last: 1")
+        assert monitor.texts() == ["sent: 1", "texts: 1", "last: 1"], monitor.texts()
     with Running() as running:
         monitor = Listening(running, place)
         # Everything is off: debuggers and monitors get it all the same.

@@ -6,6 +6,8 @@
 //!
 //! The monitor is a state machine over [`Objects`]. Tests run it beside simulated senders, on any system.
 
+#[cfg(any(windows, test))]
+mod filter;
 mod monitor;
 #[cfg(windows)]
 mod objects;

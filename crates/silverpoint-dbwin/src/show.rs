@@ -8,6 +8,7 @@ use std::thread::{self, JoinHandle};
 
 use windows_sys::Win32::Foundation::ERROR_PIPE_NOT_CONNECTED;
 
+use crate::filter::Filter;
 use crate::monitor::Monitor;
 use crate::objects::WindowsObjects;
 use crate::process::{self, Names, Time};
@@ -16,9 +17,11 @@ use crate::queue::{Entrance, Exit, queue};
 const HELP: &str = "\
 Shows what programs of this session give to OutputDebugString, one message a line: time, process, text.
 
-usage: silverpoint-debug [--json]
+usage: silverpoint-debug [--json] [--grep TEXT] [PID|NAME]...
 
-  --json   one JSON object a line, which `silverpoint convert` makes a trace file of
+  PID|NAME      only these processes; `*` and `?` match in names
+  --grep TEXT   only messages that contain this text (`*` and `?` match)
+  --json        one JSON object a line, which `silverpoint convert` makes a trace file of
 
 Ends by Ctrl-C, or when its standard output is closed. Exit status 1: another debug monitor takes the messages, or
 the system refuses; 2: wrong usage.";
@@ -36,20 +39,24 @@ struct Copied {
 
 /// Runs until standard output is closed; gives the exit status.
 pub fn show() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let is_json = match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [] => false,
-        ["--json"] => true,
-        ["--help" | "-h"] => {
-            println!("{HELP}");
-            return ExitCode::SUCCESS;
+    let mut words = std::env::args().skip(1);
+    let (mut is_json, mut filter) = (false, Filter::default());
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--json" => is_json = true,
+            "--help" | "-h" => {
+                println!("{HELP}");
+                return ExitCode::SUCCESS;
+            }
+            "--grep" if filter.text.is_none() => match words.next() {
+                Some(text) => filter.text = Some(text),
+                None => return wrong_usage(),
+            },
+            _ if word.starts_with('-') || word.is_empty() => return wrong_usage(),
+            _ => filter.processes.push(word),
         }
-        _ => {
-            eprintln!("{HELP}");
-            return ExitCode::from(2);
-        }
-    };
-    match listen(is_json) {
+    }
+    match listen(is_json, filter) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("silverpoint-debug: {message}");
@@ -58,14 +65,19 @@ pub fn show() -> ExitCode {
     }
 }
 
-fn listen(is_json: bool) -> Result<(), String> {
+fn wrong_usage() -> ExitCode {
+    eprintln!("{HELP}");
+    ExitCode::from(2)
+}
+
+fn listen(is_json: bool, filter: Filter) -> Result<(), String> {
     let failed = |error: io::Error| format!("the objects of OutputDebugString cannot be used: {error}");
     let objects = WindowsObjects::create().map_err(|refused| refused.to_string())?;
     let mut monitor = Monitor::new(objects).map_err(failed)?;
     eprintln!("silverpoint-debug: listens");
     let (entrance, exit) = queue(WAITING);
     // Printing waits for its reader; senders do not.
-    let printer = thread::spawn(move || print(&exit, is_json));
+    let printer = thread::spawn(move || print(&exit, is_json, &filter));
     take(&mut monitor, &entrance, &printer).map_err(failed)?;
     match printer.join() {
         Ok(Err(error)) if !is_closed(&error) => Err(format!("standard output: {error}")),
@@ -94,12 +106,15 @@ fn take<T>(
     Ok(())
 }
 
-fn print(exit: &Exit<Copied>, is_json: bool) -> io::Result<()> {
+fn print(exit: &Exit<Copied>, is_json: bool, filter: &Filter) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     while let Some(first) = exit.wait() {
         for copied in iter::once(first).chain(iter::from_fn(|| exit.next())).take(WAITING) {
             let (name, text) = (&copied.name, process::text(&copied.text));
             let text = text.trim_end_matches(['\r', '\n']);
+            if !filter.wants_process(name, copied.pid) || !filter.wants_text(text) {
+                continue;
+            }
             if is_json {
                 let (time, pid, name, text) = (copied.time.utc(), copied.pid, json(name), json(text));
                 writeln!(
