@@ -12,6 +12,8 @@ use crate::view::View;
 
 /// How long is read before the next look for requests. Tests of this crate take one step after the other.
 const SLICE: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_millis(8) };
+/// The same of what no question waits for: to begin costs a time that grows with the streams.
+const LONG_SLICE: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_millis(40) };
 /// So long after a question about something new others of its kind are likely: nothing is read that nobody has asked for.
 const PAUSE: Duration = Duration::from_millis(100);
 /// Between two looks at what is alive.
@@ -181,7 +183,7 @@ impl Views {
             let at = (self.next + step) % count;
             let has_more = match at.checked_sub(views) {
                 None if self.views[at].has_more() => {
-                    self.views[at].work(SLICE);
+                    self.views[at].work(LONG_SLICE);
                     true
                 }
                 None => false,

@@ -25,6 +25,8 @@ use mark::Marks;
 
 /// Blocks that are read at a time, besides one of each stream.
 const BLOCKS: u64 = 4;
+/// Events between two looks at the clock. Of very many streams marks are far apart, and the time may be over before the next.
+const LOOK: u64 = 4096;
 
 /// See the module.
 #[derive(Debug)]
@@ -164,7 +166,7 @@ impl Rows {
         let mut notes = Vec::new();
         let mut has_more = !self.is_drained;
         while has_more {
-            has_more = match self.slice(&mut notes, &mut take) {
+            has_more = match self.slice(&mut notes, &mut take, || begin.elapsed() >= most) {
                 Slice::Full => true,
                 Slice::Waits => false,
                 Slice::End => {
@@ -186,8 +188,14 @@ impl Rows {
         (self.is_drained, self.has_news) = (false, true);
     }
 
-    /// Numbers events up to the next mark.
-    fn slice(&mut self, notes: &mut Vec<Note>, take: &mut impl FnMut(&Trace, u64, &Event<'_>)) -> Slice {
+    /// Numbers events up to the next mark, or until the time is over.
+    fn slice(
+        &mut self,
+        notes: &mut Vec<Note>,
+        take: &mut impl FnMut(&Trace, u64, &Event<'_>),
+        is_over: impl Fn() -> bool,
+    ) -> Slice {
+        let (first, mut is_late) = (self.count, false);
         let bound_ns = if self.is_followed { self.patience.bound_ns(&self.growing.trace) } else { i64::MAX };
         let mut progress = std::mem::take(&mut self.progress);
         let mut begin = self.has_news.then(|| self.marks.make(self.count, &progress));
@@ -218,11 +226,15 @@ impl Rows {
             if self.count - self.marks.last() >= self.marks.spacing {
                 break Slice::Full;
             }
+            is_late = (self.count - first) % LOOK == 0 && is_over();
+            if is_late {
+                break Slice::Full;
+            }
         };
         let found;
         (progress, found) = events.stop();
         notes.extend(found);
-        if matches!(end, Slice::Full) {
+        if matches!(end, Slice::Full) && !is_late {
             let mark = self.marks.make(self.count, &progress);
             self.marks.put(mark);
         }

@@ -76,6 +76,7 @@ pub(super) fn lanes(views: &mut Views, mut params: Params) -> Result<Vec<u8>, Wr
     let is_coarse = view.timeline.shift() > pixel;
     let picture = Picture { from: range.from, to: range.to, pixel, is_ahead };
     let now = match (is_ahead, is_coarse) {
+        (true, _) if view.latest(picture).is_some() => None,
         (true, _) => read_ahead(view, picture),
         (_, true) => exact(view, picture),
         _ => None,
