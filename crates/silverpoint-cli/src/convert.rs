@@ -23,9 +23,8 @@ use crate::exit::{Exit, Failed, Outcome, at, failure, usage};
 use crate::helper;
 use crate::input::{Files, exit};
 use crate::interrupts;
-use crate::live::{self, Targets};
+use crate::live;
 use crate::repair::refuse_foreign;
-use crate::tail::stop_at_signals;
 
 /// All formats that are read or written here.
 pub fn formats() -> Formats {
@@ -107,10 +106,8 @@ pub fn run(args: Args, formats: &Formats) -> Outcome {
     let mut found = None;
     if !living.is_empty() {
         let names: Vec<String> = living.iter().map(|path| path.display().to_string()).collect();
-        let targets = Targets::parse(&names)?;
-        let stop = if args.follow { Some(stop_at_signals()?) } else { None };
         let number = named.len() as u32 + 1;
-        let (reader, verdict) = live::reader(&targets, filter.clone(), number, stop, args.quiet)?;
+        let (reader, verdict) = live::reader(&names, filter.clone(), number, args.follow, args.quiet)?;
         readers.push(Box::new(reader));
         found = Some(verdict);
     }

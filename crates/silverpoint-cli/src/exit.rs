@@ -3,9 +3,6 @@
 use std::fmt;
 use std::io::Write;
 
-use silverpoint_collect::CollectError;
-use silverpoint_logger::{LoggerError, SettingsError};
-use silverpoint_read::ReadError;
 use silverpoint_trace::OpenError;
 
 /// What the program ends with. `run` ends as its command did, unless it could not start it.
@@ -26,7 +23,7 @@ pub enum Exit {
     Lossy = 5,
     /// No such session.
     NoSession = 6,
-    /// `doctor` found something that prevents tracing.
+    /// `doctor` found something that prevents tracing; or this system lacks what the command needs.
     Unfit = 7,
     /// `run` itself failed before the command began.
     RunFailed = 125,
@@ -66,10 +63,6 @@ impl Placed for String {}
 impl Placed for fmt::Arguments<'_> {}
 impl Placed for Failed {}
 impl Placed for OpenError {}
-impl Placed for CollectError {}
-impl Placed for LoggerError {}
-impl Placed for SettingsError {}
-impl Placed for ReadError {}
 impl Placed for silverpoint_convert::ReadError {}
 
 /// Makes a general failure of an error.
@@ -99,17 +92,5 @@ pub fn note(message: impl fmt::Display) {
 pub fn inform(message: impl fmt::Display) {
     if !crate::terminal::quiet() {
         note(message);
-    }
-}
-
-impl From<ReadError> for Failed {
-    fn from(error: ReadError) -> Self {
-        let exit = match error {
-            ReadError::Usage(_) => Exit::Usage,
-            ReadError::NoSession(_) => Exit::NoSession,
-            ReadError::NotATraceFile(_) => Exit::NotATraceFile,
-            ReadError::Failed(_) => Exit::Failure,
-        };
-        Self::new(exit, error.to_string())
     }
 }

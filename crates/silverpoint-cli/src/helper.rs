@@ -4,25 +4,23 @@
 //! ```text
 //! records ─▶ CBOR ─▶ its standard input      its standard output ─▶ the new file
 //! ```
-//!
-//! One thread serves both directions: it never waits for one pipe while the other is full.
 
 use std::ffi::OsString;
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::Command;
 
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use rustix::io::Errno;
 use silverpoint_convert::cbor::CborWriter;
 use silverpoint_convert::{Format, Formats, Record, WriteError, Writer};
 
-const PROGRAM: &str = "silverpoint-arrow";
+use crate::platform::Pipes;
+
+/// The program.
+pub const PROGRAM: &str = "silverpoint-arrow";
 /// Where it is, if it is neither beside this program nor in `PATH`.
 const VARIABLE: &str = "SILVERPOINT_ARROW";
 /// Bytes that are passed on at a time.
-const CHUNK: usize = 64 << 10;
+pub const CHUNK: usize = 64 << 10;
 
 /// All formats of the program: those of the library, and those that a helper writes.
 pub fn formats() -> Formats {
@@ -81,19 +79,12 @@ impl Helper {
             io::Error::new(io::ErrorKind::NotFound, why)
         })?;
         let mut command = Command::new(&program);
-        command.arg(form).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.arg(form);
         if let Some(event) = event {
             command.arg(format!("--event={event}"));
         }
-        let fail = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", program.display()));
-        let mut child = command.spawn().map_err(fail)?;
-        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(fail(io::ErrorKind::BrokenPipe.into()));
-        };
-        for flags in [&input as &dyn AsFlags, &output] {
-            flags.nonblock()?;
-        }
-        let pipes = Pipes { child, input: Some(input), output, out, chunk: vec![0; CHUNK] };
+        let pipes = Pipes::start(command, out)
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", program.display())))?;
         Ok(Self { records: CborWriter::new(BufWriter::with_capacity(CHUNK, pipes)) })
     }
 }
@@ -121,105 +112,4 @@ fn find() -> Option<PathBuf> {
     let path: OsString = std::env::var_os("PATH").unwrap_or_default();
     let in_path = std::env::split_paths(&path).map(|folder| folder.join(PROGRAM)).find(is_there);
     beside.filter(is_there).or(in_path)
-}
-
-/// A descriptor that is not waited for.
-trait AsFlags {
-    fn nonblock(&self) -> io::Result<()>;
-}
-
-impl<T: std::os::fd::AsFd> AsFlags for T {
-    fn nonblock(&self) -> io::Result<()> {
-        let flags = fcntl_getfl(self)?;
-        Ok(fcntl_setfl(self, flags | OFlags::NONBLOCK)?)
-    }
-}
-
-/// Input is written to the helper; meanwhile the helper's output goes to `out`.
-struct Pipes {
-    child: Child,
-    /// `None` when everything was written.
-    input: Option<ChildStdin>,
-    output: ChildStdout,
-    out: Box<dyn Write>,
-    chunk: Vec<u8>,
-}
-
-impl Pipes {
-    /// Passes on what the helper has given; false when it has closed its output.
-    fn pass_on(&mut self) -> io::Result<bool> {
-        loop {
-            match self.output.read(&mut self.chunk) {
-                Ok(0) => return Ok(false),
-                Ok(len) => self.out.write_all(&self.chunk[..len])?,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(true),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
-    /// Waits until something can be written or read.
-    fn wait(&mut self) -> io::Result<bool> {
-        let mut fds = vec![PollFd::new(&self.output, PollFlags::IN)];
-        if let Some(input) = &self.input {
-            fds.push(PollFd::new(input, PollFlags::OUT));
-        }
-        match poll(&mut fds, None) {
-            Ok(_) | Err(Errno::INTR) => self.pass_on(),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// The helper ended before everything was written, and has reported why. This is never a broken pipe:
-    /// that error stands for standard output.
-    fn ended(&mut self) -> io::Error {
-        drop(self.input.take());
-        match self.child.wait() {
-            Ok(status) => io::Error::other(format!("{PROGRAM} has ended: {status}")),
-            Err(error) => io::Error::other(format!("{PROGRAM} has ended: {error}")),
-        }
-    }
-
-    /// Everything was written: reads the rest of the helper's output, and its exit status.
-    fn finish(&mut self) -> io::Result<()> {
-        drop(self.input.take());
-        while self.wait()? {}
-        let status = self.child.wait()?;
-        if !status.success() {
-            return Err(io::Error::other(format!("{PROGRAM}: {status}")));
-        }
-        self.out.flush()
-    }
-}
-
-impl Write for Pipes {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        loop {
-            let Some(input) = &mut self.input else { return Err(self.ended()) };
-            match input.write(bytes) {
-                // A helper that has closed its output accepts no input either.
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    if !self.wait()? {
-                        return Err(self.ended());
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Err(self.ended()),
-                written => return written,
-            }
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Drop for Pipes {
-    fn drop(&mut self) {
-        drop(self.input.take());
-        // A helper that is no longer needed is killed, so that the wait is short.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }

@@ -1,9 +1,7 @@
 //! What `cat`, `stats` and `sites` have in common: which files, which of their records, and how damage is
 //! reported.
 
-use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use silverpoint_query::filter::{Expression, FilePattern, Filter, WhoPattern, category};
@@ -12,6 +10,7 @@ use silverpoint_trace::{Note, OpenError, Source, Trace, Verdict, with_parts};
 use silverpoint_wire::level::Level;
 
 use crate::exit::{Exit, Failed, failure};
+use crate::platform;
 use crate::terminal::Pager;
 
 /// The files to read.
@@ -49,8 +48,7 @@ impl Files {
 
 fn open(path: &Path) -> io::Result<Source> {
     if path == Path::new("-") {
-        let stdin = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-        return Source::from_file(Path::new("standard input"), stdin);
+        return Source::from_file(Path::new("standard input"), platform::terminal::input()?);
     }
     Source::open(path)
 }

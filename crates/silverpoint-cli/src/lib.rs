@@ -16,59 +16,93 @@
 //! A verb is a module with its arguments and a function `run`. It computes nothing that a library could: verbs parse, call, and
 //! print. Each way to end has its exit code, which `--help` lists.
 #![forbid(unsafe_code)]
+// Some things are used by commands alone that are not there.
+#![cfg_attr(windows, allow(dead_code))]
 
-mod attach;
-mod backtrace;
 mod cat;
-mod collect;
-mod config;
 mod convert;
-mod ctl;
-mod debug;
-mod doctor;
 mod examples;
 mod exit;
 #[cfg(test)]
 mod grammar;
 mod helper;
 mod input;
-mod interrupts;
-mod keys;
-mod live;
-mod ls;
 mod manual;
 mod names;
 mod newdirectory;
 mod newfile;
-mod policy;
+mod platform;
 mod printing;
-mod processes;
 mod program;
 mod progress;
 mod recover;
 mod repair;
-mod replay;
-mod run;
-mod sessions;
 mod sites;
 mod split;
 mod sql;
 mod stats;
-mod store;
-mod summary;
-mod tail;
 mod terminal;
-mod top;
 mod tracegen;
 mod trim;
 mod verify;
+
+// What needs the sessions of programs.
+#[cfg(unix)]
+mod attach;
+#[cfg(unix)]
+mod backtrace;
+#[cfg(unix)]
+mod collect;
+#[cfg(unix)]
+mod config;
+#[cfg(unix)]
+mod ctl;
+#[cfg(unix)]
+mod dead;
+#[cfg(unix)]
+mod debug;
+#[cfg(unix)]
+mod doctor;
+#[cfg(unix)]
+mod keys;
+#[cfg(unix)]
+mod live;
+#[cfg(unix)]
+mod living;
+#[cfg(unix)]
+mod ls;
+#[cfg(unix)]
+mod policy;
+#[cfg(unix)]
+mod processes;
+#[cfg(unix)]
+mod replay;
+#[cfg(unix)]
+mod run;
+#[cfg(unix)]
+mod sessions;
+#[cfg(unix)]
+mod store;
+#[cfg(unix)]
+mod summary;
+#[cfg(unix)]
+mod tail;
+#[cfg(unix)]
+mod top;
+#[cfg(unix)]
 mod view;
+// What says on Windows that it needs them.
+#[cfg(windows)]
+use platform::absent::{
+    attach, collect, config, ctl, dead, debug, doctor, live, living, ls, replay, run, tail, top, view,
+};
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
 use exit::Outcome;
+use platform::interrupts;
 use silverpoint_convert::Formats;
 use silverpoint_render::units;
 
@@ -77,7 +111,7 @@ use silverpoint_render::units;
 #[command(name = "silverpoint", version, max_term_width = 120)]
 #[command(
     after_help = "Exit codes: 0 done; 1 failed; 2 wrong usage; 3 the file is damaged (everything intact was given);
-4 not a trace file; 5 recovered, but records were really lost; 6 no such session; 7 the system is unfit (doctor); 130 interrupted, and nothing was written.
+4 not a trace file; 5 recovered, but records were really lost; 6 no such session; 7 the system is unfit (doctor), or lacks what the command needs; 130 interrupted, and nothing was written.
 `run` ends as its command does; 125 it could not begin, 126 the command could not be executed, 127 it was not found."
 )]
 pub(crate) struct Cli {

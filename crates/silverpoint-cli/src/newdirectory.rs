@@ -1,16 +1,14 @@
 //! A directory that is complete or not there, as [`crate::newfile`] is of one file.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, RenameFlags, renameat_with};
-use rustix::io::Errno;
 use silverpoint_trace::newfile::{begun, ended, temporary};
 
 use crate::exit::{Failed, failure};
 use crate::newfile::EXISTS;
+use crate::platform::directories;
 
 /// A directory under a temporary name. Dropped before it is finished it leaves nothing.
 pub struct NewDirectory {
@@ -43,8 +41,7 @@ impl NewDirectory {
             }
         }
         let temporary = temporary(&path);
-        let made = fs::DirBuilder::new().mode(0o700).create(&temporary);
-        made.map_err(|error| failure(format!("{}: {error}", temporary.display())))?;
+        directories::private(&temporary).map_err(|error| failure(format!("{}: {error}", temporary.display())))?;
         begun(&temporary, &path);
         Ok(Self { path, temporary, force })
     }
@@ -59,28 +56,15 @@ impl NewDirectory {
     /// # Errors
     /// Those of renaming; without `force` also when something of that name has appeared meanwhile.
     pub fn finish(self) -> io::Result<()> {
-        File::open(&self.temporary)?.sync_all()?;
+        directories::sync(&self.temporary)?;
         ended(&self.temporary, || self.publish())
     }
 
     fn publish(&self) -> io::Result<()> {
-        let rename = |flags| renameat_with(CWD, &self.temporary, CWD, &self.path, flags);
-        if self.force {
-            // The replaced directory has the temporary name now, and is removed with it.
-            match rename(RenameFlags::EXCHANGE) {
-                // Nothing is there; or the file system cannot exchange, which matters only where something is.
-                Err(Errno::NOENT | Errno::INVAL | Errno::NOSYS) => {}
-                other => return Ok(other?),
-            }
-        }
-        match rename(RenameFlags::NOREPLACE) {
-            Err(Errno::EXIST) => Err(io::Error::new(io::ErrorKind::AlreadyExists, EXISTS)),
-            // A file system without such renames: a check must do.
-            Err(Errno::INVAL | Errno::NOSYS) if fs::symlink_metadata(&self.path).is_err() => {
-                fs::rename(&self.temporary, &self.path)
-            }
-            other => Ok(other?),
-        }
+        directories::publish(&self.temporary, &self.path, self.force).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => io::Error::new(error.kind(), EXISTS),
+            _ => error,
+        })
     }
 }
 

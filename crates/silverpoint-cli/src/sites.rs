@@ -7,13 +7,11 @@ use silverpoint_query::filter::Filter;
 use silverpoint_query::stats::{collect, push_listed_site_json, push_site_json};
 use silverpoint_render::table::{Table, bytes, grouped};
 use silverpoint_trace::{Site, worst};
-use silverpoint_wire::process;
-use silverpoint_wire::site::SiteDescription;
 
 use crate::exit::{self, Exit, Failed, Outcome};
 use crate::input::{self, Files, Output, Wanted, tell};
+use crate::living;
 use crate::program;
-use crate::sessions;
 use crate::terminal;
 
 /// List the sites (tracepoints) of trace files with their record counts, of a living process with their
@@ -96,24 +94,8 @@ fn of_files(args: &Args, filter: &Filter) -> Outcome {
 
 fn of_process(args: &Args, filter: &Filter, pid: u32) -> Outcome {
     let mut listing = Listing::new(args.json, "<PROCESS", ["<STATE", ">ID"]);
-    for place in sessions::living(pid)? {
-        let session = place.open()?;
-        let text = process::lines(&session.process_text().map_err(|error| place.failed(error))?);
-        let exe = process::value(&text, "exe").unwrap_or("?");
-        let name = process::name_of_program(exe).to_owned();
-        let counters = session.counters().map_err(|error| place.failed(error))?;
-        let count = session.site_count(counters.sites_next);
-        let states = session.states(count).map_err(|error| place.failed(error))?;
-        let mut sites = Vec::new();
-        let visit = |entry: silverpoint_shm::observer::TableSite<'_>| {
-            let Some(Ok((description, _))) = entry.description.map(SiteDescription::decode) else { return };
-            let site = Site::new(description);
-            let is_on = states.get(entry.entry as usize).is_some_and(|state| state.is_on());
-            if filter.site(&site) && (is_on || !args.recorded) {
-                sites.push((entry.id(), site, is_on));
-            }
-        };
-        session.sites_since(0, counters.sites_next, |_| true, visit).map_err(|error| place.failed(error))?;
+    for (name, mut sites) in living::sites(pid)? {
+        sites.retain(|(_, site, is_on)| filter.site(site) && (*is_on || !args.recorded));
         let places = Places::of(sites.iter().map(|(_, site, _)| site));
         for (id, site, is_on) in sites.iter().filter(|(_, site, _)| !places.has_others(site)) {
             if args.json {

@@ -3,9 +3,8 @@
 use std::io::{self, IsTerminal, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::OnceLock;
-use std::sync::atomic::AtomicBool;
 
-use signal_hook::consts::SIGINT;
+use crate::platform;
 
 /// When to use colours.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,7 +71,7 @@ pub fn unicode() -> bool {
 
 /// Columns of the terminal that standard output is; 80 when it is none or does not say.
 pub fn width() -> usize {
-    rustix::termios::tcgetwinsize(io::stdout()).map_or(80, |size| usize::from(size.ws_col)).clamp(40, 400)
+    platform::terminal::columns().unwrap_or(80).clamp(40, 400)
 }
 
 /// A program that shows text page by page.
@@ -104,7 +103,7 @@ impl Pager {
         let input = child.stdin.take();
         // From now on the pager handles interrupts: if this program died before it, two readers would share
         // the terminal.
-        let _ = signal_hook::flag::register(SIGINT, std::sync::Arc::new(AtomicBool::new(false)));
+        platform::terminal::outlive_interrupts();
         Some(Self { child, input })
     }
 

@@ -34,7 +34,7 @@
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 compile_error!(
-    "Silverpoint records on Linux only: it needs its shared memory, futexes and file locks. For other targets leave the crates `silverpoint*` out: put them below `[target.'cfg(target_os = \"linux\")'.dependencies]`, and what uses them behind `#[cfg(target_os = \"linux\")]`."
+    "This crate of Silverpoint needs Linux: its shared memory, futexes and file locks. Elsewhere the crates `silverpoint`, `silverpoint-log` and `silverpoint-tracing` have all tracepoints off; put others below `[target.'cfg(target_os = \"linux\")'.dependencies]`, and what uses them behind `#[cfg(target_os = \"linux\")]`."
 );
 
 #[cfg(any(target_os = "linux", target_os = "android"))]

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use rusqlite::config::DbConfig;
 
+use silverpoint_trace::files::identity_at;
 use silverpoint_trace::{Note, Trace, Verdict, newfile::Part};
 
 use crate::database::Database;
@@ -50,7 +51,7 @@ pub fn write_database(
             )));
         }
         Ok(found) => {
-            if trace.files.iter().any(|file| is_same(&found, &file.path)) {
+            if trace.files.iter().any(|file| is_same(path, &found, &file.path)) {
                 return Err(Error::File(format!(
                     "{}: the output would overwrite an input; choose another name",
                     path.display()
@@ -72,7 +73,7 @@ pub fn write_database(
         Error::File(text) | Error::Failed(text) => Error::File(format!("{}: {text}", path.display())),
         other => other,
     })?;
-    File::open(part.temporary()).and_then(|file| file.sync_all()).map_err(failed)?;
+    File::options().write(true).open(part.temporary()).and_then(|file| file.sync_all()).map_err(failed)?;
     part.publish(force).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => exists(),
         _ => failed(error),
@@ -133,8 +134,8 @@ fn copy<K: Kind>(table: &str) -> String {
     format!("insert or ignore into saved.{table} select {} from main.{table}", names.join(", "))
 }
 
-/// Whether a path leads to a file.
-fn is_same(found: &fs::Metadata, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    fs::metadata(path).is_ok_and(|other| (other.dev(), other.ino()) == (found.dev(), found.ino()))
+/// Whether a path leads to the output.
+fn is_same(output: &Path, found: &fs::Metadata, path: &Path) -> bool {
+    let Ok(other) = fs::metadata(path).and_then(|found| identity_at(path, &found)) else { return false };
+    identity_at(output, found).is_ok_and(|own| own == other)
 }

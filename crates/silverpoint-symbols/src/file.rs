@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::fs;
 use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use gimli::{Dwarf, EndianArcSlice, RunTimeEndian, SectionId};
 use object::read::ReadCache;
 use object::{CompressedData, CompressionFormat, Object, ObjectSection, ObjectSymbol, SymbolKind};
 
-use crate::{Fault, Place};
+use crate::{Fault, Place, open};
 
 type Slice = EndianArcSlice<RunTimeEndian>;
 
@@ -44,12 +43,7 @@ impl File {
         if !fs::metadata(path).map(is_file).map_err(|_| Fault::Missing)? {
             return Err(Fault::NoProgram);
         }
-        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
-        let file = fs::OpenOptions::new()
-            .read(true)
-            .custom_flags(flags.bits() as i32)
-            .open(path)
-            .map_err(|_| Fault::Missing)?;
+        let file = open::at_once(path).map_err(|_| Fault::Missing)?;
         if !file.metadata().map(is_file).map_err(|_| Fault::Missing)? {
             return Err(Fault::NoProgram);
         }

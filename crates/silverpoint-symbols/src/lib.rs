@@ -24,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 mod file;
+mod open;
 
 use std::collections::HashMap;
 use std::fmt;

@@ -7,13 +7,13 @@
 use std::collections::{HashSet, VecDeque};
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use silverpoint_wire::process;
 
 use super::parts::{self, PARTS_MAX, with_parts};
 use super::source::Source;
+use crate::files::identity_at;
 use super::{OpenError, Trace};
 
 /// Reason of the *end* block of a file after which nothing follows.
@@ -143,7 +143,7 @@ impl Growing {
     fn goes_on(&self, owner: usize, found: &fs::Metadata) -> bool {
         let head = &self.heads[owner];
         found.is_file()
-            && Some((found.dev(), found.ino())) == head.identity
+            && identity_at(&head.path, found).is_ok_and(|now| Some(now) == head.identity)
             && found.len() != self.trace.files[head.file].bytes
     }
 
@@ -264,5 +264,5 @@ fn open(path: &Path) -> Result<(Source, (u64, u64)), OpenError> {
 }
 
 fn identity(path: &Path) -> io::Result<(u64, u64)> {
-    fs::metadata(path).map(|metadata| (metadata.dev(), metadata.ino()))
+    fs::metadata(path).and_then(|found| identity_at(path, &found))
 }

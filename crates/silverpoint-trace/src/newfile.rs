@@ -7,12 +7,11 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::io::Errno;
+use crate::files::private;
 
 /// Temporary names that are tried: several writers of a process may make the same file, and a dead one may
 /// have left its part.
@@ -70,7 +69,7 @@ impl Part {
     pub fn create(path: &Path) -> io::Result<(Self, File)> {
         let mut temporary = temporary(path);
         for number in 1.. {
-            match File::options().write(true).create_new(true).mode(0o600).open(&temporary) {
+            match private(File::options().write(true).create_new(true)).open(&temporary) {
                 Ok(file) => {
                     begun(&temporary, path);
                     return Ok((Self { path: path.to_owned(), temporary }, file));
@@ -81,7 +80,7 @@ impl Part {
                 Err(_) => temporary = beside(path, &format!("{}-{number}", std::process::id())),
             }
         }
-        Err(Errno::EXIST.into())
+        Err(io::ErrorKind::AlreadyExists.into())
     }
 
     /// Its final name.
@@ -106,7 +105,7 @@ impl Part {
             // A link never replaces anything. Where there are no links, a check must do.
             match fs::hard_link(&self.temporary, &self.path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-                Err(_) if fs::symlink_metadata(&self.path).is_ok() => Err(Errno::EXIST.into()),
+                Err(_) if fs::symlink_metadata(&self.path).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
                 Err(_) => fs::rename(&self.temporary, &self.path),
                 Ok(()) => Ok(()),
             }

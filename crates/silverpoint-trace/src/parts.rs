@@ -5,7 +5,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use silverpoint_wire::block::{BlockHeader, BlockKind};
@@ -14,6 +13,7 @@ use silverpoint_wire::process;
 use silverpoint_wire::scan::ReadAt;
 
 use super::source::Source;
+use crate::files::identity_at;
 
 /// Most parts of one trace, and most files of a directory that are examined.
 pub(super) const PARTS_MAX: usize = 10_000;
@@ -65,7 +65,7 @@ pub fn with_parts(paths: &[PathBuf]) -> Vec<PathBuf> {
     let mut directories = HashMap::new();
     for path in paths {
         for part in parts_of(path, &mut directories) {
-            let identity = fs::metadata(&part).map(|found| (found.dev(), found.ino()));
+            let identity = fs::metadata(&part).and_then(|found| identity_at(&part, &found));
             if identity.is_err() || identity.is_ok_and(|identity| seen.insert(identity)) {
                 all.push(part);
             }

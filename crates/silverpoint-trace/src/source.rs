@@ -2,15 +2,14 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::IntoRawFd;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-use rustix::fs::OFlags;
 use silverpoint_wire::layout::block::{PAYLOAD_MAX, SYNC};
 use silverpoint_wire::scan::ReadAt;
+
+use crate::files::{self, identity, identity_at};
 
 /// See [`bytes_read`].
 static READ: AtomicU64 = AtomicU64::new(0);
@@ -61,8 +60,9 @@ impl Kept {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let others = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
         for path in std::iter::once(path.to_owned()).chain(others) {
-            let is_it =
-                |found: std::fs::Metadata| found.is_file() && (found.dev(), found.ino()) == self.identity;
+            let is_it = |found: std::fs::Metadata| {
+                found.is_file() && identity_at(&path, &found).is_ok_and(|now| now == self.identity)
+            };
             if std::fs::metadata(&path).is_ok_and(is_it) {
                 let is_same = |file: &File| identity(file).is_ok_and(|now| now == self.identity);
                 if let Some(file) = File::open(&path).ok().filter(is_same) {
@@ -79,7 +79,7 @@ impl Kept {
     fn let_go(&mut self) {
         if let Some(file) = self.file.take() {
             if identity(&file).ok() != Some(self.identity) {
-                let _ = file.into_raw_fd();
+                std::mem::forget(file);
             }
         }
     }
@@ -89,10 +89,6 @@ impl Drop for Kept {
     fn drop(&mut self) {
         self.let_go();
     }
-}
-
-fn identity(file: &File) -> io::Result<(u64, u64)> {
-    file.metadata().map(|found| (found.dev(), found.ino()))
 }
 
 impl Source {
@@ -122,8 +118,7 @@ impl Source {
             return Err(refused());
         }
         // It may have been replaced since.
-        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-        let file = File::options().read(true).custom_flags(flags.bits() as i32).open(path)?;
+        let file = files::open_at_once(path)?;
         if !file.metadata()?.is_file() {
             return Err(refused());
         }
@@ -135,11 +130,7 @@ impl Source {
     /// # Errors
     /// As [`Source::open`]; a directory is refused.
     pub fn from_file(path: &Path, file: File) -> io::Result<Self> {
-        let kind = file.metadata()?.file_type();
-        if kind.is_dir() {
-            return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a directory"));
-        }
-        let file = if kind.is_file() { file } else { copied(file)? };
+        let file = if files::is_regular(&file)? { file } else { copied(file)? };
         Ok(Self { path: path.to_owned(), bytes: Bytes::File(RwLock::new(Kept::new(file)?)) })
     }
 
@@ -191,7 +182,7 @@ impl ReadAt for Source {
         match &self.bytes {
             Bytes::File(kept) => self.with(kept, |file| {
                 loop {
-                    match file.read_at(buffer, offset) {
+                    match files::read_at(file, buffer, offset) {
                         Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                         Ok(read) => {
                             READ.fetch_add(read as u64, Ordering::Relaxed);
@@ -210,22 +201,9 @@ impl ReadAt for Source {
 
     fn skip_hole(&self, offset: u64) -> io::Result<u64> {
         match &self.bytes {
-            Bytes::File(kept) => self.with(kept, |file| data_from(file, offset)),
+            Bytes::File(kept) => self.with(kept, |file| files::data_from(file, offset)),
             Bytes::Memory(_) => Ok(offset),
         }
-    }
-}
-
-/// The first offset from here on at which a file has data, or its end; the same offset where the file system cannot tell.
-///
-/// # Errors
-/// Those of asking for the file's size.
-pub fn data_from(file: &File, offset: u64) -> io::Result<u64> {
-    match rustix::fs::seek(file, rustix::fs::SeekFrom::Data(offset)) {
-        Ok(data) => Ok(data),
-        // Nothing but a hole up to the end.
-        Err(rustix::io::Errno::NXIO) => Ok(file.metadata()?.len().max(offset)),
-        Err(_) => Ok(offset),
     }
 }
 
@@ -234,9 +212,8 @@ fn copied(mut stream: File) -> io::Result<File> {
     let directory = std::env::temp_dir();
     for attempt in 0..1000 {
         let path = directory.join(format!("silverpoint-{}-{attempt}", std::process::id()));
-        match File::options().read(true).write(true).create_new(true).mode(0o600).open(&path) {
+        match files::unnamed(&path) {
             Ok(mut file) => {
-                std::fs::remove_file(&path)?;
                 copy(&mut stream, &mut file)?;
                 return Ok(file);
             }

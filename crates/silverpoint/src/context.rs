@@ -10,7 +10,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use silverpoint_shm::owner::{self, CONTEXT_BYTES};
+use crate::platform::owner::{self, CONTEXT_BYTES};
 use silverpoint_wire::bytes::floor_char_boundary;
 
 use crate::item;
@@ -30,6 +30,12 @@ pub struct ContextScope {
 }
 
 impl ContextScope {
+    /// One without fields.
+    #[doc(hidden)]
+    pub const fn none() -> Self {
+        Self { number: 0, not_send: PhantomData }
+    }
+
     fn open(pairs: &[u8], is_cut: bool) -> Self {
         Self { number: owner::enter_context(pairs, is_cut), not_send: PhantomData }
     }
@@ -89,7 +95,7 @@ impl Context {
     pub fn enter(&self) -> ContextScope {
         match &self.pairs {
             Some(pairs) => ContextScope::open(pairs, self.is_cut),
-            None => ContextScope { number: 0, not_send: PhantomData },
+            None => ContextScope::none(),
         }
     }
 
@@ -191,9 +197,13 @@ impl Fields {
 #[macro_export]
 macro_rules! context {
     ($($fields:tt)+) => {{
-        let mut __fields = $crate::__private::Fields::new();
-        $crate::__context_fields!(__fields, $($fields)+);
-        __fields.enter()
+        if $crate::__private::RECORDS {
+            let mut __fields = $crate::__private::Fields::new();
+            $crate::__context_fields!(__fields, $($fields)+);
+            __fields.enter()
+        } else {
+            $crate::ContextScope::none()
+        }
     }};
 }
 

@@ -16,4 +16,4 @@
 //! forked children, and after a stack overflow. (The latter only in threads that have recorded, or have
 //! called [`prepare_thread`].)
 
-pub use silverpoint_shm::crash::{Options, install, prepare_thread};
+pub use crate::platform::crash::{Options, install, prepare_thread};

@@ -41,14 +41,14 @@ pub use crate::span::innermost_stretch;
 pub use crate::span_step::SpanStep;
 pub use crate::wanted::{Given, Wanted, give_end, give_short, tracer_wants, wanted};
 pub use crate::watch::on_change;
-pub use silverpoint_shm::lasting::Lasting;
-use silverpoint_shm::owner::{self, ALWAYS_FITS, Cause, Owned, Reservation};
-pub use silverpoint_shm::owner::{
+pub use crate::platform::lasting::Lasting;
+use crate::platform::owner::{self, ALWAYS_FITS, Cause, Owned, Reservation};
+pub use crate::platform::owner::{
     Description, Pieces, Registered, feeds_tracer, lose_other, lose_without_site, most_verbose, process_id,
     register, register_question, register_variety, ticks_to_ns, would_record,
 };
-pub use silverpoint_shm::probe::is_privileged;
-pub use silverpoint_shm::signal_mask::{with_all_blocked, without_sigpipe};
+pub use crate::platform::probe::is_privileged;
+pub use crate::platform::signal_mask::{with_all_blocked, without_sigpipe};
 pub use silverpoint_wire::bytes::floor_char_boundary;
 
 use crate::header::{HEADER, Made, TRUNCATED, header};
@@ -73,14 +73,14 @@ pub fn is_on(site: &Registered) -> bool {
 
 /// Whether the program is built with USDT probes (feature `usdt`). Then a tracer may attach at any time, which nobody
 /// reports: who caches what is off must ask [`is_usdt_attached`] at each message.
-pub const HAS_USDT: bool = cfg!(feature = "usdt");
+pub const HAS_USDT: bool = cfg!(usdt);
 
 /// Whether a tracer is attached to any USDT probe of the program. One load; always false without the feature `usdt`.
 #[inline(always)]
 pub fn is_usdt_attached() -> bool {
-    #[cfg(feature = "usdt")]
+    #[cfg(usdt)]
     let is_attached = crate::usdt::is_attached();
-    #[cfg(not(feature = "usdt"))]
+    #[cfg(not(usdt))]
     let is_attached = false;
     is_attached
 }
@@ -89,9 +89,9 @@ pub fn is_usdt_attached() -> bool {
 /// `write` makes the text; what it fails to write is left out. Does nothing without the feature `usdt`.
 #[inline]
 pub fn hit_usdt_message(place: &Place<'_>, write: &dyn Fn(&mut dyn fmt::Write) -> fmt::Result) {
-    #[cfg(feature = "usdt")]
+    #[cfg(usdt)]
     crate::usdt::hit_message(place.level, place.target, (place.file, place.line), write);
-    #[cfg(not(feature = "usdt"))]
+    #[cfg(not(usdt))]
     let _ = (place, write);
 }
 
@@ -103,9 +103,9 @@ pub fn hit_usdt_span(
     place: &Place<'_>,
     write: &dyn Fn(&mut dyn fmt::Write) -> fmt::Result,
 ) {
-    #[cfg(feature = "usdt")]
+    #[cfg(usdt)]
     crate::usdt::hit_span(step, id, (place.level, place.target), (place.file, place.line), write);
-    #[cfg(not(feature = "usdt"))]
+    #[cfg(not(usdt))]
     let _ = (step, id, place, write);
 }
 

@@ -56,6 +56,7 @@ mod limit;
 mod located;
 mod macros;
 mod placed;
+mod platform;
 mod probed;
 mod published;
 mod record;
@@ -68,9 +69,8 @@ mod sig;
 mod site;
 mod span;
 mod span_step;
-mod start;
 mod trace_context;
-#[cfg(feature = "usdt")]
+#[cfg(usdt)]
 mod usdt;
 mod value;
 mod wanted;
@@ -84,7 +84,7 @@ pub use silverpoint_derive::{Trace, instrument};
 pub use context::{Context, ContextScope, InContext};
 pub use item::{Item, Nest};
 pub use sig::{Class, Sig};
-pub use silverpoint_shm::owner::new_id;
+pub use crate::platform::owner::new_id;
 pub use span::{AsyncSpan, Id, Span};
 pub use trace_context::{TraceContext, TraceContextError};
 #[cfg(feature = "serde")]
@@ -103,7 +103,7 @@ pub use writer::Writer;
 /// });
 /// ```
 pub fn prepare_thread() {
-    silverpoint_shm::owner::prepare();
+    crate::platform::owner::prepare();
 }
 
 /// What the macros' code names. No part of the interface.
@@ -115,6 +115,7 @@ pub mod __private {
     pub use crate::context::Fields;
     pub use crate::level::*;
     pub use crate::limit::Limit;
+    pub use crate::platform::RECORDS;
     pub use crate::placed::{ByFormat, ByNothing, ByTrace, Placed, PlacedDebug, is_trace};
     pub use crate::record::record;
     pub use crate::sig::{Class, Sig, fixed_sum};

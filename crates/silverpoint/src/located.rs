@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 
-use silverpoint_shm::owner::{self, Description, Registered};
+use crate::platform::owner::{self, Description, Registered};
 
 use crate::dynamic::{Arguments, Encoder};
 use crate::published::{Published, prepare};

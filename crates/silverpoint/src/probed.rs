@@ -7,7 +7,7 @@
 
 use std::marker::PhantomData;
 
-use silverpoint_shm::owner::{self, Cause, Event, Traced};
+use crate::platform::owner::{self, Cause, Event, Traced};
 
 use crate::args::{Args, Borrower};
 use crate::header::Made;

@@ -75,7 +75,7 @@ impl<T: Default + Send + 'static> PerProcess<T> {
 
     /// This process's, locked. Not to be held while something is called that may come back here.
     pub fn lock(&self) -> MutexGuard<'static, T> {
-        let process = silverpoint_shm::owner::process_id();
+        let process = crate::platform::owner::process_id();
         let mut place = &self.0;
         loop {
             let make = || Of { process, value: Mutex::new(T::default()), next: Published::new() };
@@ -113,7 +113,7 @@ pub fn prepare<R>(work: impl FnOnce() -> R) -> Option<R> {
 /// Counts a record that was made while its thread was within [`prepare`].
 #[cold]
 pub fn lose_nested() {
-    silverpoint_shm::owner::lose(silverpoint_shm::owner::Cause::Nested);
+    crate::platform::owner::lose(crate::platform::owner::Cause::Nested);
 }
 
 #[cfg(test)]

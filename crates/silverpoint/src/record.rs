@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use silverpoint_shm::owner::{self, Cause, Owned, Reservation};
+use crate::platform::owner::{self, Cause, Owned, Reservation};
 
 use crate::args::{Args, Borrower};
 use crate::copy::COPY_MAX;
@@ -20,12 +20,12 @@ const SMALL: usize = HEADER + COPY_MAX;
 /// Records one execution of a site that is on. `state`: of the question whether it is.
 #[inline(always)]
 pub fn record<M: Meta, L: AtLevel, A: Args>(site: &'static Site, state: u8, arguments: &A) {
-    #[cfg(feature = "usdt")]
+    #[cfg(usdt)]
     if crate::site::is_attached(state) {
         let _ = arguments.lend(crate::usdt::Hit::<M, L>(site, PhantomData));
         return;
     }
-    #[cfg(not(feature = "usdt"))]
+    #[cfg(not(usdt))]
     let _ = state;
     let _ = timed::<M, L, A>(site, arguments);
 }

@@ -10,7 +10,7 @@
 
 use std::mem::MaybeUninit;
 
-use silverpoint_shm::owner::{self, Cause, Pages, Reservation};
+use crate::platform::owner::{self, Cause, Pages, Reservation};
 use silverpoint_wire::layout::signature::CUT;
 
 use crate::copy::copy_any;

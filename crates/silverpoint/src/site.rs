@@ -4,11 +4,12 @@ use std::any::type_name;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-use silverpoint_shm::owner::{self, Description, Registered};
+use crate::platform::owner::{self, Description, Registered};
 use silverpoint_wire::layout::state;
 use silverpoint_wire::marker;
 
 use crate::args::{Args, Types};
+use crate::platform::RECORDS;
 use crate::section;
 use crate::sig::{Class, decimal};
 
@@ -229,7 +230,7 @@ impl Site {
     }
 
     /// The id for these arguments, if a system tracer or the ring wants this execution; else 0.
-    #[cfg(feature = "usdt")]
+    #[cfg(usdt)]
     pub(crate) fn wanted_id<M: Meta, A: Args>(&'static self) -> u32 {
         if is_on_otherwise::<M, A>(self) { self.known_id::<M, A>() } else { 0 }
     }
@@ -286,18 +287,21 @@ fn word_of<A: Args>(id: u32) -> u64 {
 /// attached to a USDT probe it is not 0.
 #[inline(always)]
 pub fn state(site: &'static Site) -> u8 {
-    #[cfg(feature = "usdt")]
+    if !RECORDS {
+        return 0;
+    }
+    #[cfg(usdt)]
     return crate::usdt::marked(site.state());
-    #[cfg(not(feature = "usdt"))]
+    #[cfg(not(usdt))]
     site.state()
 }
 
 /// Whether a tracer was attached to a USDT probe when the state was read.
 #[inline(always)]
 pub(crate) const fn is_attached(state: u8) -> bool {
-    #[cfg(feature = "usdt")]
+    #[cfg(usdt)]
     return state & crate::usdt::ATTACHED != 0;
-    #[cfg(not(feature = "usdt"))]
+    #[cfg(not(usdt))]
     {
         let _ = state;
         false

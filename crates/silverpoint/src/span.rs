@@ -25,7 +25,7 @@ pub struct Span {
     level: u8,
     begun: u64,
     /// The USDT probe at its end, while a tracer is attached.
-    #[cfg(feature = "usdt")]
+    #[cfg(usdt)]
     exit: Option<crate::usdt::Exit>,
     not_send: PhantomData<*const ()>,
 }
@@ -35,12 +35,12 @@ impl Span {
     #[doc(hidden)]
     #[inline(always)]
     pub fn begin<M: Meta, L: AtLevel, A: Args>(site: &'static Site, state: u8, arguments: &A) -> Self {
-        #[cfg(feature = "usdt")]
+        #[cfg(usdt)]
         if crate::site::is_attached(state) {
             let (made, exit) = crate::usdt::begin::<M, L, A>(site, arguments);
             return Self::made(made, L::LEVEL).with_exit(exit);
         }
-        #[cfg(not(feature = "usdt"))]
+        #[cfg(not(usdt))]
         let _ = state;
         Self::made(timed::<M, L, A>(site, arguments), L::LEVEL)
     }
@@ -51,13 +51,13 @@ impl Span {
             id: made.id,
             level,
             begun: made.ticks,
-            #[cfg(feature = "usdt")]
+            #[cfg(usdt)]
             exit: None,
             not_send: PhantomData,
         }
     }
 
-    #[cfg(feature = "usdt")]
+    #[cfg(usdt)]
     #[inline(always)]
     fn with_exit(mut self, exit: crate::usdt::Exit) -> Self {
         self.exit = Some(exit);
@@ -80,7 +80,7 @@ impl Span {
 impl Drop for Span {
     #[inline(always)]
     fn drop(&mut self) {
-        #[cfg(feature = "usdt")]
+        #[cfg(usdt)]
         if let Some(exit) = &self.exit {
             exit.hit();
         }

@@ -10,7 +10,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use silverpoint_shm::owner;
+use crate::platform::owner;
 
 use crate::context::{ContextScope, Fields};
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use silverpoint_shm::owner::{self, Event, Registered};
+use crate::platform::owner::{self, Event, Registered};
 use silverpoint_wire::layout::state;
 
 use crate::dynamic::{Arguments, Encoder, Recorded};

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
-use silverpoint_shm::{owner, signal_mask};
+use crate::platform::{owner, signal_mask};
 
 use crate::published::Published;
 
@@ -30,7 +30,7 @@ pub fn on_change(tell: fn()) {
         }
         place = &known.next;
     }
-    let process = std::process::id();
+    let process = owner::process_id();
     let before = PROCESS.swap(process, Ordering::AcqRel);
     if before == process {
         return;

@@ -1,6 +1,6 @@
 //! Records of a few words, written without a writer: ends of spans, and arguments of 64 bits each.
 
-use silverpoint_shm::owner::{self, Cause, Owned, Reservation};
+use crate::platform::owner::{self, Cause, Owned, Reservation};
 use silverpoint_wire::layout::record::SPAN_END;
 
 use crate::header::{HEADER, header};

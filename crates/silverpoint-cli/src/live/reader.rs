@@ -3,8 +3,7 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread;
 
 use silverpoint_convert::silver::FollowReader;
@@ -15,20 +14,24 @@ use super::following::{LOOK, tell_missed};
 use super::{Live, Targets};
 use crate::exit::{Failed, failure, note};
 use crate::input::tell;
+use crate::tail::stop_at_signals;
 
 /// The worst verdict on the files so far.
 pub type Found = Rc<Cell<Verdict>>;
 
-/// Begins. With `stop` it follows until that is set. Also gives the verdict on the files.
+/// Begins to read the processes of these names. With `follow` it goes on until a signal asks it to stop. Also
+/// gives the verdict on the files.
 pub fn reader(
-    targets: &Targets,
+    names: &[String],
     mut filter: Filter,
     input: u32,
-    stop: Option<Arc<AtomicBool>>,
+    follow: bool,
     is_quiet: bool,
 ) -> Result<(FollowReader<'static>, Found), Failed> {
+    let targets = Targets::parse(names)?;
+    let stop = if follow { Some(stop_at_signals()?) } else { None };
     filter.processes.extend(targets.patterns());
-    let mut live = Live::new(targets.clone());
+    let mut live = Live::new(targets);
     let files = live.look()?;
     live.expect_some()?;
     // What lies in rings is copied whole by the second look.

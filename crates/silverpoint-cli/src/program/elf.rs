@@ -3,8 +3,8 @@
 use std::fmt;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 
+use silverpoint_trace::files;
 use silverpoint_wire::bytes::{u16_at, u32_at, u64_at};
 
 /// What every ELF file begins with.
@@ -83,7 +83,7 @@ impl Elf {
         if len < HEADER {
             return wrong(format!("cut: an ELF header has {HEADER} bytes, the file {len}"));
         }
-        file.read_exact_at(&mut header, 0)?;
+        files::read_exact_at(&file, &mut header, 0)?;
         if header[..4] != *MAGIC {
             return wrong("no ELF file");
         }
@@ -134,7 +134,7 @@ impl Elf {
             ));
         }
         let mut bytes = vec![0; size as usize];
-        self.file.read_exact_at(&mut bytes, at)?;
+        files::read_exact_at(&self.file, &mut bytes, at)?;
         Ok(bytes)
     }
 

@@ -14,9 +14,9 @@ mod tests;
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use silverpoint_trace::files;
 use silverpoint_wire::bytes::{u32_at, u64_at};
 use silverpoint_wire::level::Kind;
 use silverpoint_wire::site::SiteDescription;
@@ -47,7 +47,7 @@ pub struct List {
 pub fn is_program(path: &Path) -> bool {
     let mut magic = [0; 4];
     path.is_file()
-        && File::open(path).is_ok_and(|file| file.read_exact_at(&mut magic, 0).is_ok())
+        && File::open(path).is_ok_and(|file| files::read_exact_at(&file, &mut magic, 0).is_ok())
         && magic == *elf::MAGIC
 }
 

@@ -3,10 +3,9 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use silverpoint_trace::data_from;
+use silverpoint_trace::files;
 use silverpoint_trace::newfile::{Part, temporary};
 use silverpoint_wire::batch::Batch;
 use silverpoint_wire::block::{BlockHeader, BlockKind, end};
@@ -32,11 +31,11 @@ impl ReadAt for Source {
     type Error = std::io::Error;
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
-        self.0.read_at(buffer, offset)
+        files::read_at(&self.0, buffer, offset)
     }
 
     fn skip_hole(&self, offset: u64) -> std::io::Result<u64> {
-        data_from(&self.0, offset)
+        files::data_from(&self.0, offset)
     }
 }
 
@@ -167,7 +166,7 @@ impl Output {
         payload: &[u8],
     ) -> std::io::Result<()> {
         let mut bytes = vec![0; usize::from(header.header_size)];
-        source.0.read_exact_at(&mut bytes, at)?;
+        files::read_exact_at(&source.0, &mut bytes, at)?;
         bytes[SEQUENCE..SEQUENCE + 8].copy_from_slice(&self.sequence.to_le_bytes());
         let crc = crc32c::crc32c(&bytes[..CHECKED]);
         bytes[CHECKED..CHECKED + 4].copy_from_slice(&crc.to_le_bytes());

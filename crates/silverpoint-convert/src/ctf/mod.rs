@@ -17,11 +17,10 @@ mod packets;
 use std::convert::Infallible;
 use std::fs::{self, DirEntry, File};
 use std::io::{self, BufWriter, Read};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use silverpoint_render::ShowContext;
-use silverpoint_trace::{Site, What};
+use silverpoint_trace::{Site, What, files};
 use silverpoint_wire::layout::CAUSE_NAMES;
 use silverpoint_wire::value::{Nobody, WalkError, walk};
 
@@ -215,5 +214,5 @@ impl CtfWriter {
 }
 /// A new file for its owner alone, as trace files are: it holds what they held.
 fn private(path: &Path) -> io::Result<File> {
-    File::options().write(true).create_new(true).mode(0o600).open(path)
+    files::private(File::options().write(true).create_new(true)).open(path)
 }

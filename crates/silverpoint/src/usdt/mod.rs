@@ -28,7 +28,7 @@ pub(crate) use attached::{ATTACHED, is_attached, marked};
 pub(crate) use message::hit_message;
 use name::Names;
 use numbers::{MOST, Numbers, Signature};
-use silverpoint_shm::owner;
+use crate::platform::owner;
 pub(crate) use span::hit_span;
 
 /// What the note of a probe says.

@@ -155,7 +155,7 @@ fn since_epoch_ns(time: SystemTime) -> i64 {
 
 /// Nanoseconds on CLOCK_MONOTONIC, which is what an `Instant` counts; the type does not tell, so that two looks at the clock are needed.
 fn since_boot_ns(time: Instant) -> i64 {
-    let (now, now_ns) = (Instant::now(), silverpoint_shm::clock::monotonic_ns());
+    let (now, now_ns) = (Instant::now(), crate::platform::clock::monotonic_ns());
     let signed = |duration: Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
     let now_ns = i64::try_from(now_ns).unwrap_or(i64::MAX);
     match time.checked_duration_since(now) {

@@ -3,7 +3,6 @@
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fmt;
 use std::net;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::{Known, Trace, transparent};
@@ -42,7 +41,7 @@ macro_rules! texts {
 
 texts! {
     str, self => self.as_bytes();
-    OsStr, self => self.as_bytes();
+    OsStr, self => self.as_encoded_bytes();
     Path, self => self.as_os_str().as_bytes();
     CStr, self => self.to_bytes();
 }

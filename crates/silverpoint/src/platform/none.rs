@@ -1,0 +1,375 @@
+//! A system on which nothing is recorded. What frontends ask `silverpoint-shm` for is answered as in a process without a
+//! session. Types of which there is never a value have none here.
+
+pub(crate) mod clock {
+    /// Nothing is timed.
+    pub(crate) fn monotonic_ns() -> u64 {
+        0
+    }
+}
+
+pub(crate) mod probe {
+    /// Whether this process has more privileges than its caller. Nobody asks, where nothing of the environment counts.
+    pub fn is_privileged() -> bool {
+        false
+    }
+}
+
+pub(crate) mod signal_mask {
+    /// Runs it.
+    pub fn with_all_blocked<T>(run: impl FnOnce() -> T) -> T {
+        run()
+    }
+
+    /// Runs it.
+    pub fn without_sigpipe<T>(run: impl FnOnce() -> T) -> T {
+        run()
+    }
+}
+
+pub(crate) mod lasting {
+    /// A reference to what lasts as long as the process.
+    pub struct Lasting<T: 'static>(&'static T);
+
+    impl<T> Clone for Lasting<T> {
+        fn clone(&self) -> Self {
+            *self
+        }
+    }
+
+    impl<T> Copy for Lasting<T> {}
+
+    impl<T> Lasting<T> {
+        /// Refers to it.
+        pub const fn new(to: &'static T) -> Self {
+            Self(to)
+        }
+
+        /// As a plain reference.
+        pub fn get(self) -> &'static T {
+            self.0
+        }
+    }
+}
+
+pub(crate) mod crash {
+    use std::time::Duration;
+
+    /// What would make a record.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Options {
+        /// SIGSEGV and SIGBUS.
+        pub segv: bool,
+        /// SIGILL.
+        pub ill: bool,
+        /// SIGFPE.
+        pub fpe: bool,
+        /// SIGABRT.
+        pub abrt: bool,
+        /// SIGSYS.
+        pub sys: bool,
+        /// SIGTRAP; off by default.
+        pub trap: bool,
+        /// SIGTERM; off by default.
+        pub term: bool,
+        /// Panics.
+        pub panics: bool,
+        /// How long a logger inside the process may take to deliver everything: 3 seconds by default.
+        pub wait: Duration,
+    }
+
+    impl Default for Options {
+        fn default() -> Self {
+            Self {
+                segv: true,
+                ill: true,
+                fpe: true,
+                abrt: true,
+                sys: true,
+                trap: false,
+                term: false,
+                panics: true,
+                wait: Duration::from_secs(3),
+            }
+        }
+    }
+
+    /// Installs nothing: false.
+    pub fn install(_: &Options) -> bool {
+        false
+    }
+
+    /// Does nothing.
+    pub fn prepare_thread() {}
+}
+
+pub(crate) mod owner {
+    use std::hash::{BuildHasher, RandomState};
+    use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+    /// Why a record was lost.
+    #[derive(Clone, Copy)]
+    pub(crate) enum Cause {
+        Nested,
+        TooLarge,
+        Other,
+    }
+
+    /// A text that is given piece by piece: calls the function with one piece after the other, the same ones each time.
+    pub type Pieces<'a> = &'a dyn Fn(&mut dyn FnMut(&[u8]));
+
+    /// A site as it is registered.
+    pub struct Description<'a> {
+        /// Number of the kind (wire.md, section 7).
+        pub kind: u8,
+        /// 0 trace to 5 fatal.
+        pub level: u8,
+        /// Line of the source, from 1.
+        pub line: u32,
+        /// Language that wrote it (2: Rust).
+        pub language: u16,
+        /// What directives go by first; modules in Rust.
+        pub category: &'a str,
+        /// Path as the compiler was given it.
+        pub file: &'a str,
+        /// Name without arguments and return type.
+        pub function: &'a str,
+        /// One name an argument, each ended by a newline; nothing when no argument has a name.
+        pub names: Pieces<'a>,
+        /// Text with placeholders, or the name of an event, span, counter or instant.
+        pub template: Pieces<'a>,
+        /// The arguments' types.
+        pub signature: Pieces<'a>,
+    }
+
+    /// A registered site: off for ever.
+    #[derive(Clone, Copy)]
+    pub struct Registered {
+        /// 0: there is no room for it.
+        pub id: u32,
+        /// Its state byte.
+        pub state: &'static AtomicU8,
+    }
+
+    impl Registered {
+        pub(crate) fn is_in_want(_: *const AtomicU8) -> bool {
+            false
+        }
+    }
+
+    pub(crate) const AGAIN: u8 = 0x80;
+    pub(crate) const ALWAYS_FITS: usize = 256;
+    pub(crate) const CONTEXT_BYTES: usize = 0;
+    static OFF: AtomicU8 = AtomicU8::new(0);
+
+    /// Gives a site that is off.
+    pub fn register(_: &Description<'_>) -> Registered {
+        Registered { id: 0, state: &OFF }
+    }
+
+    /// Gives a site that is off.
+    pub fn register_question(description: &Description<'_>) -> Registered {
+        register(description)
+    }
+
+    /// Gives a site that is off.
+    pub fn register_variety(description: &Description<'_>) -> Registered {
+        register(description)
+    }
+
+    /// No directive has anything on.
+    pub fn would_record(_: &Description<'_>) -> bool {
+        false
+    }
+
+    /// No directive has anything on.
+    pub fn most_verbose() -> Option<u8> {
+        None
+    }
+
+    /// There is no room for a record.
+    pub(crate) enum Reservation {}
+
+    impl Reservation {
+        pub(crate) fn at(&self) -> *mut u8 {
+            match *self {}
+        }
+
+        pub(crate) fn room(&self) -> usize {
+            match *self {}
+        }
+
+        pub(crate) fn ticks(&self) -> u64 {
+            match *self {}
+        }
+
+        /// # Safety
+        /// None is needed.
+        pub(crate) unsafe fn commit(self, _: usize) {
+            match self {}
+        }
+
+        /// # Safety
+        /// None is needed.
+        pub(crate) unsafe fn commit_ahead(self, _: usize) {
+            match self {}
+        }
+
+        pub(crate) fn keep(self) -> Owned {
+            match self {}
+        }
+
+        pub(crate) fn lose(self, _: Cause) {
+            match self {}
+        }
+    }
+
+    /// What would go on with a record.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Owned;
+
+    pub(crate) fn reserve(_: usize) -> Result<Reservation, Owned> {
+        Err(Owned)
+    }
+
+    pub(crate) fn reserve_rest(_: usize) -> Result<Reservation, Owned> {
+        Err(Owned)
+    }
+
+    pub(crate) fn reserve_slowly(_: usize, _: u8, _: Owned) -> Option<Reservation> {
+        None
+    }
+
+    pub(crate) fn prepare() {}
+
+    pub(crate) fn lose(_: Cause) {}
+
+    /// Nothing is counted.
+    pub fn lose_other() {}
+
+    /// Nothing is counted.
+    pub fn lose_without_site() {}
+
+    pub(crate) fn largest_record() -> usize {
+        ALWAYS_FITS
+    }
+
+    /// Memory of the system.
+    pub(crate) enum Pages {}
+
+    impl Pages {
+        pub(crate) fn new(_: usize) -> Option<Self> {
+            None
+        }
+
+        pub(crate) fn address(&self) -> *mut u8 {
+            match *self {}
+        }
+    }
+
+    /// The event of a system tracer.
+    #[derive(Clone, Copy)]
+    pub(crate) enum Event {}
+
+    impl Event {
+        pub(crate) fn is_wanted(self) -> bool {
+            match self {}
+        }
+
+        pub(crate) fn end(self) -> Self {
+            self
+        }
+
+        pub(crate) fn write(self, _: &[u8], _: bool, _: *const ()) {
+            match self {}
+        }
+    }
+
+    /// A site for whose event a tracer may ask.
+    #[derive(Clone, Copy)]
+    pub(crate) struct Traced {
+        pub(crate) event: Option<Event>,
+        pub(crate) is_on: bool,
+    }
+
+    impl Traced {
+        pub(crate) fn is_wanted(&self) -> bool {
+            false
+        }
+    }
+
+    pub(crate) fn traced(_: u32) -> Traced {
+        Traced { event: None, is_on: false }
+    }
+
+    /// No system tracer is fed.
+    pub fn feeds_tracer() -> bool {
+        false
+    }
+
+    pub(crate) fn now() -> u64 {
+        0
+    }
+
+    /// There are no ticks.
+    pub fn ticks_to_ns(_: u64) -> u64 {
+        0
+    }
+
+    /// Directives never change.
+    pub(crate) enum Follower {}
+
+    impl Follower {
+        pub(crate) fn start() -> Option<(Self, u32)> {
+            None
+        }
+
+        pub(crate) fn is_this_thread(&self) {
+            match *self {}
+        }
+
+        pub(crate) fn has_followed(&self, _: u32) {
+            match *self {}
+        }
+    }
+
+    pub(crate) fn wait_for_change(_: u32) -> Option<u32> {
+        None
+    }
+
+    pub(crate) fn enter_context(_: &[u8], _: bool) -> u64 {
+        0
+    }
+
+    pub(crate) fn leave_context(_: u64) {}
+
+    pub(crate) fn context_room() -> usize {
+        0
+    }
+
+    pub(crate) fn with_context<R>(take: impl FnOnce(&[u8], bool) -> R) -> R {
+        take(&[], false)
+    }
+
+    /// A number that no other call in this process gives; never 0.
+    pub fn new_id() -> u64 {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        NEXT.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The calling process's id; 0 where there are none.
+    pub fn process_id() -> u32 {
+        if cfg!(target_family = "wasm") { 0 } else { std::process::id() }
+    }
+
+    /// Random bytes, as good as those of the standard library's hash maps.
+    pub(crate) fn random_bytes<const N: usize>() -> [u8; N] {
+        let mut bytes = [0; N];
+        for part in bytes.chunks_mut(8) {
+            let word = RandomState::new().hash_one(new_id()).to_le_bytes();
+            part.copy_from_slice(&word[..part.len()]);
+        }
+        bytes
+    }
+}
