@@ -13,8 +13,8 @@ use silverpoint_wire::process;
 
 use super::parts::{self, PARTS_MAX, with_parts};
 use super::source::Source;
-use crate::files::identity_at;
 use super::{OpenError, Trace};
+use crate::files::identity_at;
 
 /// Reason of the *end* block of a file after which nothing follows.
 const CLOSED: u32 = 1;

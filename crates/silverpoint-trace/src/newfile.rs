@@ -105,7 +105,9 @@ impl Part {
             // A link never replaces anything. Where there are no links, a check must do.
             match fs::hard_link(&self.temporary, &self.path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-                Err(_) if fs::symlink_metadata(&self.path).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
+                Err(_) if fs::symlink_metadata(&self.path).is_ok() => {
+                    Err(io::ErrorKind::AlreadyExists.into())
+                }
                 Err(_) => fs::rename(&self.temporary, &self.path),
                 Ok(()) => Ok(()),
             }

@@ -43,7 +43,7 @@
 //! links state their origin.
 #![forbid(unsafe_code)]
 
-#[cfg(feature = "atrace")]
+#[cfg(all(feature = "atrace", any(target_os = "linux", target_os = "android")))]
 pub mod atrace;
 /// Others where every order of steps is tried (`tests/loom.rs`).
 mod atomics {

@@ -34,13 +34,6 @@ use std::fmt;
 use std::sync::atomic::Ordering;
 
 pub use crate::located::{Located, Place, located, record_elsewhere};
-pub use crate::published::{PerProcess, Published, lose_nested, prepare};
-pub use crate::replay::{Marks, Named};
-pub use crate::shapes::{SHAPES, Shapes};
-pub use crate::span::innermost_stretch;
-pub use crate::span_step::SpanStep;
-pub use crate::wanted::{Given, Wanted, give_end, give_short, tracer_wants, wanted};
-pub use crate::watch::on_change;
 pub use crate::platform::lasting::Lasting;
 use crate::platform::owner::{self, ALWAYS_FITS, Cause, Owned, Reservation};
 pub use crate::platform::owner::{
@@ -49,6 +42,13 @@ pub use crate::platform::owner::{
 };
 pub use crate::platform::probe::is_privileged;
 pub use crate::platform::signal_mask::{with_all_blocked, without_sigpipe};
+pub use crate::published::{PerProcess, Published, lose_nested, prepare};
+pub use crate::replay::{Marks, Named};
+pub use crate::shapes::{SHAPES, Shapes};
+pub use crate::span::innermost_stretch;
+pub use crate::span_step::SpanStep;
+pub use crate::wanted::{Given, Wanted, give_end, give_short, tracer_wants, wanted};
+pub use crate::watch::on_change;
 pub use silverpoint_wire::bytes::floor_char_boundary;
 
 use crate::header::{HEADER, Made, TRUNCATED, header};

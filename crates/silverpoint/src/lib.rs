@@ -81,10 +81,10 @@ mod writer;
 
 pub use silverpoint_derive::{Trace, instrument};
 
+pub use crate::platform::owner::new_id;
 pub use context::{Context, ContextScope, InContext};
 pub use item::{Item, Nest};
 pub use sig::{Class, Sig};
-pub use crate::platform::owner::new_id;
 pub use span::{AsyncSpan, Id, Span};
 pub use trace_context::{TraceContext, TraceContextError};
 #[cfg(feature = "serde")]
@@ -115,8 +115,8 @@ pub mod __private {
     pub use crate::context::Fields;
     pub use crate::level::*;
     pub use crate::limit::Limit;
-    pub use crate::platform::RECORDS;
     pub use crate::placed::{ByFormat, ByNothing, ByTrace, Placed, PlacedDebug, is_trace};
+    pub use crate::platform::RECORDS;
     pub use crate::record::record;
     pub use crate::sig::{Class, Sig, fixed_sum};
     pub use crate::site::{Kind, Meta, Piece, Site, is_on, state};

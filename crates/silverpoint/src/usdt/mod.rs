@@ -21,6 +21,7 @@ use std::time::Instant;
 use crate::args::{Args, Borrower};
 use crate::header::Made;
 use crate::level::AtLevel;
+use crate::platform::owner;
 use crate::probed::{self, Written};
 use crate::scratch::{Scratch, Unfinished};
 use crate::site::{Meta, Site};
@@ -28,7 +29,6 @@ pub(crate) use attached::{ATTACHED, is_attached, marked};
 pub(crate) use message::hit_message;
 use name::Names;
 use numbers::{MOST, Numbers, Signature};
-use crate::platform::owner;
 pub(crate) use span::hit_span;
 
 /// What the note of a probe says.

@@ -42,7 +42,7 @@ macro_rules! texts {
 texts! {
     str, self => self.as_bytes();
     OsStr, self => self.as_encoded_bytes();
-    Path, self => self.as_os_str().as_bytes();
+    Path, self => self.as_os_str().as_encoded_bytes();
     CStr, self => self.to_bytes();
 }
 

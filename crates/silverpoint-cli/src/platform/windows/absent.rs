@@ -4,7 +4,10 @@
 use crate::exit::{Exit, Failed};
 
 fn absent(what: &str) -> Failed {
-    Failed::new(Exit::Unfit, format!("{what} is not there on Windows: use it on Linux (docs/guide/windows.md)"))
+    Failed::new(
+        Exit::Unfit,
+        format!("{what} is not there on Windows: use it on Linux (docs/guide/windows.md)"),
+    )
 }
 
 /// Commands by their names: each with any words.
