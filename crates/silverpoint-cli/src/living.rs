@@ -8,8 +8,11 @@ use silverpoint_wire::site::SiteDescription;
 use crate::exit::Failed;
 use crate::sessions;
 
-/// The name of each session of the process, with its sites: their numbers, and whether they are on.
-pub fn sites(pid: u32) -> Result<Vec<(String, Vec<(u32, Site, bool)>)>, Failed> {
+/// Numbers of sites, and whether they are on.
+type Sites = Vec<(u32, Site, bool)>;
+
+/// The name of each session of the process, with its sites.
+pub fn sites(pid: u32) -> Result<Vec<(String, Sites)>, Failed> {
     let of_session = |place: sessions::Place| {
         let session = place.open()?;
         let text = process::lines(&session.process_text().map_err(|error| place.failed(error))?);

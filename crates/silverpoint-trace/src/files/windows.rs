@@ -28,7 +28,7 @@ pub fn identity_at(path: &Path, _: &Metadata) -> io::Result<(u64, u64)> {
 /// # Errors
 /// Those of asking the system.
 pub fn is_regular(file: &File) -> io::Result<bool> {
-    // What a shell of Linux gives to a program under Wine is a file that cannot be told from others: a stream, then.
+    // What a shell of Linux gives to a program under Wine is a file without an identity: it is read as a stream.
     winapi_util::file::typ(file).map(|kind| kind.is_disk() && identity(file).is_ok())
 }
 

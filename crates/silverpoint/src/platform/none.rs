@@ -9,7 +9,7 @@ pub(crate) mod clock {
 }
 
 pub(crate) mod probe {
-    /// Whether this process has more privileges than its caller. Nobody asks, where nothing of the environment counts.
+    /// Whether this process has more privileges than its caller: that is for what the environment asks for, and it asks for nothing here.
     pub fn is_privileged() -> bool {
         false
     }

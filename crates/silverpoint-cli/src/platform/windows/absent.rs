@@ -1,5 +1,5 @@
 //! What needs the sessions of programs, their signals or their terminals, which this program has on Linux alone. Each
-//! says so, whatever it is asked.
+//! says so.
 
 use crate::exit::{Exit, Failed};
 
@@ -75,9 +75,9 @@ pub mod living {
 
     use crate::exit::Failed;
 
-    type Sites = Vec<(String, Vec<(u32, Site, bool)>)>;
+    type Sites = Vec<(u32, Site, bool)>;
 
-    pub fn sites(_: u32) -> Result<Sites, Failed> {
+    pub fn sites(_: u32) -> Result<Vec<(String, Sites)>, Failed> {
         Err(super::absent("reading running programs"))
     }
 }
