@@ -5,7 +5,7 @@ import os
 import re
 import signal
 
-from __main__ import DEADLINE, MONITOR, OUT, ROOT, SENDER, SKIPPED, Place, Running, fine, has_no_debug_monitor, wait_until
+from __main__ import DEADLINE, MONITOR, OUT, ROOT, SENDER, SKIPPED, Place, Running, fine, has_no_rust, wait_until
 
 DEBUG_TEXTS = OUT / "debug_texts.exe"
 
@@ -49,7 +49,7 @@ class Listening:
 
 
 def test_debug_output_goes_to_a_monitor(_):
-    if has_no_debug_monitor():
+    if has_no_rust():
         return SKIPPED
     place = Place("debug-output")
     # With a filter first, then everything.
@@ -83,7 +83,7 @@ def test_debug_output_goes_to_a_monitor(_):
 
 
 def test_debug_output_waits_for_no_monitor(_):
-    if has_no_debug_monitor():
+    if has_no_rust():
         return SKIPPED
     place = Place("debug-stands-still")
     go, said = place.path / "go", place.path / "said"
@@ -111,7 +111,7 @@ def test_debug_output_waits_for_no_monitor(_):
 
 
 def test_debug_output_finds_monitors_that_come_and_go(_):
-    if has_no_debug_monitor():
+    if has_no_rust():
         return SKIPPED
     place = Place("debug-come-and-go")
     stop, said = place.path / "stop", place.path / "said"
@@ -136,7 +136,7 @@ def test_debug_output_finds_monitors_that_come_and_go(_):
 
 
 def test_the_bench_works(_):
-    if has_no_debug_monitor():
+    if has_no_rust():
         return SKIPPED
     # (Cargo needs its own home directory.)
     environment = os.environ | {"WINEPREFIX": str(OUT / "prefix")}
