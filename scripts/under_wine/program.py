@@ -3,9 +3,10 @@
 import re
 import shutil
 
-from __main__ import OUT, PROGRAM, ROOT, RUST, SILVERPOINT, SKIPPED, TARGET, Place, cargo, fine, has_no_rust, run
+from __main__ import OUT, PROGRAM, ROOT, RUST, SILVERPOINT, SKIPPED, TARGET, Place, cargo, fine, has_no_rust, has_target, run
 
 FORMATS = "jsonl json cbor tsv csv xml chrome perfetto systrace".split()
+OTHERS = ["wasm32-unknown-unknown", "aarch64-apple-darwin"]
 COMMANDS_OF_LINUX = "attach collect config ctl debug doctor ls replay run tail top view".split()
 
 
@@ -125,8 +126,13 @@ def test_rust_is_off(_):
     if has_no_rust():
         return SKIPPED
     # With all that may be asked for, as libraries of a portable program ask.
-    features = "silverpoint/chrono silverpoint/serde silverpoint/time silverpoint/uuid silverpoint/usdt"
-    cargo("check", "-p", "silverpoint", "-p", "silverpoint-log", "-p", "silverpoint-tracing", "--features", features, "--target", RUST)
+    features = "silverpoint/chrono silverpoint/serde silverpoint/time silverpoint/usdt"
+    for target in (RUST, *OTHERS):
+        if not has_target(target):
+            print(f"windows: SKIPPED: Rust's tracepoints for {target}: no library (rustup target add {target})")
+            continue
+        said = cargo("check", "-p", "silverpoint", "-p", "silverpoint-log", "-p", "silverpoint-tracing", "--features", features, "--target", target)
+        assert "error" not in said, said
     said = cargo("build", "--release", "-p", "silverpoint", "--example", "off", "--target", RUST)
     assert said.count("nothing is recorded on this system, only on Linux") == 1, said
     program = OUT / "off.exe"
