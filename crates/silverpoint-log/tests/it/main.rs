@@ -73,7 +73,8 @@ fn collect(root: &Path, child: &mut Child) -> reader::Session {
         assert!(start.elapsed() < Duration::from_secs(120), "no session");
         let open = || {
             let root = Root::open_directory(root).ok()?;
-            let name = observer::list(&root).ok()?.into_iter().next()?;
+            // (A child that it has forked meanwhile has one of its own.)
+            let name = observer::list(&root).ok()?.into_iter().find(|name| name.pid == child.id())?;
             ObservedSession::open(&root, name).ok()
         };
         match open() {

@@ -277,7 +277,8 @@ fn wait_for_session(root: &Path, child: &mut Child) -> ObservedSession {
         assert!(start.elapsed() < Duration::from_secs(60), "no session of {}", child.id());
         let open = || {
             let root = Root::open_directory(root).ok()?;
-            let name = observer::list(&root).ok()?.into_iter().next()?;
+            // (A child that it has forked meanwhile has one of its own.)
+            let name = observer::list(&root).ok()?.into_iter().find(|name| name.pid == child.id())?;
             ObservedSession::open(&root, name).ok()
         };
         if let Some(session) = open() {
