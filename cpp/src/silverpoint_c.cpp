@@ -165,23 +165,31 @@ const unsigned char sp_c_unregistered = 0x80;
 Lane** sp_c_lane_of_thread(void) { return &tls_lane; }
 #endif
 
+// A printf text of a site that is not registered yet.
+[[gnu::noinline, gnu::cold]] static void look_at(const char* text, Site* site) {
+    std::uint8_t flags = 0;
+    each_conversion(text, [&](const Conversion& of) {
+        if (of.letter == 's' && of.is_precise()) flags |= kBounded;
+        if (of.letter == 'm' || of.is_numbered) flags |= kRewritten;
+    });
+    __atomic_store_n(&site->bounded, flags, __ATOMIC_RELAXED);
+}
+[[gnu::noinline, gnu::cold]] static bool is_on_first(Site* site, unsigned char state, const char* function,
+                                                     const char* category, const char* text) {
+    if (text != nullptr) look_at(text, site);
+    return site->is_wanted_otherwise(state, function, category);
+}
+
 // States other than off and on. `text` is a printf text, or null.
 SP_DETAIL_OWN bool sp_c_is_on_otherwise(Site* site, unsigned char state, const char* function,
                                         const char* category, const char* text) {
-    if ((state & 0x80) != 0 && text != nullptr) {
-        std::uint8_t flags = 0;
-        each_conversion(text, [&](const Conversion& of) {
-            if (of.letter == 's' && of.is_precise()) flags |= kBounded;
-            if (of.letter == 'm' || of.is_numbered) flags |= kRewritten;
-        });
-        __atomic_store_n(&site->bounded, flags, __ATOMIC_RELAXED);
-    }
+    if ((state & 0x80) != 0) [[unlikely]]
+        return is_on_first(site, state, function, category, text);
     return site->is_wanted_otherwise(state, function, category);
 }
 
 // Completes a site at its first recording; its head, 0 when there is no room for another site.
-SP_DETAIL_OWN std::uint64_t sp_c_complete(Site* site, const Body* body) {
-    if (site->feeds_tracer_alone()) return probed_mark(Kind{body->kind}) | kAloneHead;
+[[gnu::noinline, gnu::cold]] static std::uint64_t complete(Site* site, const Body* body) {
     if (site->whole.load(std::memory_order_acquire) != 0) return marked_head(*site, Kind{body->kind});
     Letters signature;
     for (const char* code = body->codes; *code != 0; ++code) {
@@ -210,8 +218,8 @@ SP_DETAIL_OWN std::uint64_t sp_c_complete(Site* site, const Body* body) {
 SP_DETAIL_OWN std::uint64_t sp_c_record_slowly(Lane*, std::uint64_t, const Site*, const Argument*, unsigned);
 
 // As record_probed (silverpoint/detail/probe_record.hpp).
-static std::uint64_t record_probed_arguments(std::uint64_t head, const Site* site, const Argument* arguments,
-                                             unsigned count) {
+[[gnu::noinline]] static std::uint64_t record_probed_slowly(std::uint64_t head, const Site* site,
+                                                            const Argument* arguments, unsigned count) {
     const bool is_span = (head & kProbedSpanHead) != 0;
     const std::uint64_t began = is_span ? session.now() : 1;
     std::size_t size = 0;
@@ -233,10 +241,50 @@ static std::uint64_t record_probed_arguments(std::uint64_t head, const Site* sit
     return kProbedSpan | (ticks != 0 ? kRecordedSpan | ticks : began);
 }
 
+// The same for one that feeds a tracer alone. Short arguments need no more than this function.
+SP_DETAIL_HOT std::uint64_t record_alone(std::uint64_t head, const Site* site, const Argument* arguments,
+                                         unsigned count, void* caller) {
+    constexpr std::size_t kNear = 512, kWords = 16;
+    // Values of another size are copied as if they had that one: the next lies over the rest.
+    char near[kNear + kWords];
+    char* out = near;
+    for (const Argument *of = arguments, *const end = arguments + count; of != end; ++of) {
+        const auto left = static_cast<std::size_t>(near + kNear - out);
+        if (!of->is_block()) {
+            if (left < kWords) [[unlikely]]
+                return record_probed_slowly(head, site, arguments, count);
+            std::memcpy(out, &of->bits, 8);
+            std::memcpy(out + 8, &of->high, 8);
+            out += of->fixed;
+        } else {
+            if (left < 4 || of->bits > left - 4) [[unlikely]]
+                return record_probed_slowly(head, site, arguments, count);
+            out = put_block(put_length(out, of->bits), of->block, of->bits);
+        }
+    }
+    const std::uint64_t began = (head & kProbedSpanHead) != 0 ? kProbedSpan | session.now() : 1;
+    write_alone(*site, probe_record(near, static_cast<std::size_t>(out - near), false, caller));
+    return began;
+}
+
+// As silverpoint/c/record.h says.
+SP_DETAIL_OWN std::uint64_t sp_c_record_first(Site* site, const Body* body, const Argument* arguments,
+                                              unsigned count, std::uint64_t* ticks) {
+    if (site->feeds_tracer_alone()) [[likely]] {
+        const std::uint64_t head = probed_mark(Kind{body->kind}) | kAloneHead;
+        *ticks = record_alone(head, site, arguments, count, __builtin_return_address(0));
+        return 0;
+    }
+    const std::uint64_t head = complete(site, body);
+    if ((head & kProbedHead) == 0) return head;
+    *ticks = record_probed_slowly(head, site, arguments, count);
+    return 0;
+}
+
 // A record that does not fit before the limit, or whose lane is not ready; 0 when it is lost.
 SP_DETAIL_OWN std::uint64_t sp_c_record_slowly(Lane* entered, std::uint64_t head, const Site* site,
                                                const Argument* arguments, unsigned count) {
-    if ((head & kProbedHead) != 0) return record_probed_arguments(head, site, arguments, count);
+    if ((head & kProbedHead) != 0) return record_probed_slowly(head, site, arguments, count);
     std::size_t fixed = 16, blocks = 0, exact = 16;
     for (unsigned i = 0; i < count; ++i) {
         exact += arguments[i].size();
@@ -311,7 +359,7 @@ SP_DETAIL_OWN std::uint64_t sp_c_record_rewritten(Site* site, const char* text, 
         made.put_text(rewritten.text());
         const Body body{
             nullptr, rewritten.text(), made.codes(), "", 0, static_cast<std::uint8_t>(Kind::kPercent)};
-        head = sp_c_complete(site, &body);
+        head = site->feeds_tracer_alone() ? probed_mark(Kind::kPercent) | kAloneHead : complete(site, &body);
         if (head == 0) return 0;
     }
     return sp_c_record_slowly(nullptr, head, site, made.arguments(), made.count());

@@ -84,6 +84,9 @@ fn one(i: i32) {
     event!("items", shape, sides = BTreeMap::from([(side, i)]), unit = ());
     // More than a record on the stack has.
     event!("long", long, fixed = [i as f32; 160]);
+    // A little less than what needs a record beside the stack, and a little more.
+    event!("sized", i, sized = &*"\u{fc}".repeat(200 + i as usize % 100), negative = -i);
+    event!("packed", [[i as f32; 160]; 2]);
     generic(i);
     generic(text.as_str());
     generic(odd);

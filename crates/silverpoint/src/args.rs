@@ -27,6 +27,11 @@ pub trait Args {
     fn least(&self) -> usize;
     /// Writes them.
     fn write(&self, writer: &mut Writer<'_>);
+    /// What `write` would write, where it lies in memory already.
+    #[inline(always)]
+    fn packed(&self) -> Option<&[u8]> {
+        None
+    }
     /// Writes those that are [`LEAD`](Self::LEAD).
     fn write_lead(&self, writer: &mut Writer<'_>);
     /// Writes those behind them.
@@ -106,6 +111,10 @@ impl Args for () {
     #[inline(always)]
     fn write(&self, _: &mut Writer<'_>) {}
     #[inline(always)]
+    fn packed(&self) -> Option<&[u8]> {
+        Some(&[])
+    }
+    #[inline(always)]
     fn write_lead(&self, _: &mut Writer<'_>) {}
     #[inline(always)]
     fn write_rest(&self, _: &mut Writer<'_>) {}
@@ -137,6 +146,10 @@ impl<A: Args> Args for &A {
     #[inline(always)]
     fn write(&self, writer: &mut Writer<'_>) {
         (**self).write(writer);
+    }
+    #[inline(always)]
+    fn packed(&self) -> Option<&[u8]> {
+        (**self).packed()
     }
     #[inline(always)]
     fn write_lead(&self, writer: &mut Writer<'_>) {
@@ -190,6 +203,14 @@ impl<T: Trace + ?Sized, R: Args> Args for (&T, R) {
             writer.apart(before);
             self.write_rest(writer);
         }
+    }
+    #[inline(always)]
+    fn packed(&self) -> Option<&[u8]> {
+        let is_one = const { T::PLAIN.is_so() && matches!(R::FIXED, Some(0)) && R::EXACT.is_so() };
+        // SAFETY: the bytes of a plain type are those of its record, and nothing comes behind them.
+        is_one.then(|| unsafe {
+            std::slice::from_raw_parts(std::ptr::from_ref(self.0).cast::<u8>(), size_of_val(self.0))
+        })
     }
     #[inline(always)]
     fn write_lead(&self, writer: &mut Writer<'_>) {

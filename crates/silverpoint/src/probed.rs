@@ -6,10 +6,12 @@
 //! ```
 
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 
 use crate::platform::owner::{self, Cause, Event, Traced};
 
 use crate::args::{Args, Borrower};
+use crate::copy::COPY_MAX;
 use crate::header::Made;
 use crate::level::AtLevel;
 use crate::scratch::{Scratch, Unfinished};
@@ -29,6 +31,46 @@ impl<L: AtLevel> Borrower for Probed<L> {
     #[inline(never)]
     fn take<A: Args>(self, arguments: &A) -> Made {
         let caller = Self::take::<A> as *const ();
+        match owner::wanted_alone(self.0).filter(|event| is_given(*event, arguments, caller)) {
+            None => self.take_slowly(arguments, caller),
+            Some(_) if self.1 => Made { id: self.0 | PROBED_SPAN, ticks: owner::now() },
+            Some(_) => Made::LOST,
+        }
+    }
+}
+
+/// Gives the arguments to a tracer that alone wants them: as they lie in memory, or from the stack. False:
+/// they may need more of that.
+#[inline(always)]
+fn is_given<A: Args>(event: Event, arguments: &A, caller: *const ()) -> bool {
+    /// Bytes that need no [`Scratch`].
+    const NEAR: usize = 512;
+    if let Some(bytes) = arguments.packed() {
+        event.write_alone(bytes, false, caller);
+        return true;
+    }
+    if const { A::ONCE || A::DEAR || !A::EXACT.is_so() } {
+        return false;
+    }
+    let size = arguments.size();
+    if size > NEAR {
+        return false;
+    }
+    let mut near = [const { MaybeUninit::<u8>::uninit() }; NEAR];
+    let at = near.as_mut_ptr().cast::<u8>();
+    // SAFETY: there are so many bytes, which are what the arguments write.
+    let bytes = unsafe {
+        arguments.write(&mut Writer::whole(at, at.add(size), false, size <= COPY_MAX));
+        std::slice::from_raw_parts(at, size)
+    };
+    event.write_alone(bytes, false, caller);
+    true
+}
+
+impl<L: AtLevel> Probed<L> {
+    #[cold]
+    #[inline(never)]
+    fn take_slowly<A: Args>(self, arguments: &A, caller: *const ()) -> Made {
         let traced = owner::traced(self.0);
         let unfinished = traced.is_on.then_some(Unfinished);
         let mut scratch = Scratch::new();

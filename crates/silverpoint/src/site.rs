@@ -180,6 +180,11 @@ impl Site {
     #[cold]
     #[inline(never)]
     pub(crate) fn other_id<M: Meta, A: Args>(&self) -> Result<u32, u32> {
+        match self.alone_id::<A>() {
+            0 => {}
+            id if self.state() == state::PROBED => return Err(id),
+            _ => {}
+        }
         match self.known_id::<M, A>() {
             0 => Err(0),
             id if self.state() & state::PROBED != 0 => Err(id),
@@ -248,6 +253,21 @@ impl Site {
     /// Whether a system tracer or the ring wants this execution, and which way it takes. Another thread may
     /// decide otherwise meanwhile, if a tracer or a directive has just changed: either is right.
     fn is_wanted<M: Meta, A: Args>(&self) -> bool {
+        if self.hash.load(Ordering::Relaxed) == 0 && owner::wanted_alone(self.alone_id::<A>()).is_some() {
+            return true;
+        }
+        self.is_wanted_newly::<M, A>()
+    }
+
+    /// The id for these arguments, if they are the first; else 0.
+    #[inline(always)]
+    fn alone_id<A: Args>(&self) -> u32 {
+        let whole = self.whole.load(Ordering::Acquire);
+        if (whole >> 32) as u32 == A::HASH { whole as u32 } else { 0 }
+    }
+
+    #[inline(never)]
+    fn is_wanted_newly<M: Meta, A: Args>(&self) -> bool {
         let id = self.known_id::<M, A>();
         if id == 0 {
             return false;

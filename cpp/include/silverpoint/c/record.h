@@ -70,7 +70,9 @@ static struct sp_c_lane sp_c_empty_lane __attribute__((unused));
 #endif
 bool sp_c_is_on_otherwise(struct sp_c_site* site, unsigned char state, const char* function,
                           const char* category, const char* text) SP_C_OWN;
-uint64_t sp_c_complete(struct sp_c_site* site, const struct sp_c_body* body) SP_C_OWN;
+/* Of a site without a head. 0: there is no more to do, and *ticks are the record's. */
+uint64_t sp_c_record_first(struct sp_c_site* site, const struct sp_c_body* body,
+                           const struct sp_c_argument* arguments, unsigned count, uint64_t* ticks) SP_C_OWN;
 uint64_t sp_c_record_slowly(struct sp_c_lane* entered, uint64_t head, const struct sp_c_site* site,
                             const struct sp_c_argument* arguments, unsigned count) SP_C_OWN;
 /* Ends a span that a system tracer may want. */
@@ -80,9 +82,6 @@ uint64_t sp_c_record_rewritten(struct sp_c_site* site, const char* text, const c
                                const struct sp_c_argument* arguments, unsigned count, int error) SP_C_OWN;
 /* Measures texts whose conversions say how much of them is read at most (`%.4s`, `%.*s`). */
 void sp_c_measure_bounded(const char* text, struct sp_c_argument* arguments, unsigned count) SP_C_OWN;
-
-/* In a head: of a record that a system tracer may want, which the library makes. */
-#define SP_C_PROBED ((uint64_t)1 << 63)
 
 #define SP_C_KIND_LOG 0
 #define SP_C_KIND_EVENT 2
@@ -311,13 +310,11 @@ SP_C_HOT void sp_c_commit(struct sp_c_lane* lane, char* end) {
                 const struct sp_c_body sp_body_ = {                                                         \
                     names, SP_C_FIRST(__VA_ARGS__), sp_codes_, unit, sp_varies_ ? 0 : (uint32_t)sp_size_,   \
                     (kind)};                                                                                \
-                sp_head_ = sp_c_complete(sp_site_, &sp_body_);                                              \
-                if ((sp_head_ & SP_C_PROBED) != 0) {                                                        \
-                    const struct sp_c_argument sp_all_[] = {SP_C_EACH(SP_C_LIST, __VA_ARGS__){0, 0, 0, 0}}; \
-                    sp_ticks_ = sp_c_record_slowly((struct sp_c_lane*)0, sp_head_, sp_site_, sp_all_,       \
-                                                   sizeof sp_all_ / sizeof sp_all_[0] - 1);                 \
-                    sp_head_ = 0;                                                                           \
-                }                                                                                           \
+                const struct sp_c_argument sp_all_[] = {SP_C_EACH(SP_C_LIST, __VA_ARGS__){0, 0, 0, 0}};     \
+                uint64_t sp_given_ = 0;                                                                     \
+                sp_head_ = sp_c_record_first(sp_site_, &sp_body_, sp_all_,                                  \
+                                             sizeof sp_all_ / sizeof sp_all_[0] - 1, &sp_given_);           \
+                sp_ticks_ = sp_given_;                                                                      \
             }                                                                                               \
             if (SP_C_LIKELY(sp_head_ != 0)) {                                                               \
                 struct sp_c_lane* sp_lane_;                                                                 \

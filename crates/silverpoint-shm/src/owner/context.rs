@@ -75,6 +75,7 @@ pub fn with_context<R>(take: impl FnOnce(&[u8], bool) -> R) -> R {
 }
 
 /// The same without asking for a slot, which a thread without scopes does not need.
+#[inline(always)]
 pub(super) fn with_pairs<R>(take: impl FnOnce(&[u8]) -> R) -> R {
     let contexts =
         local::mapped().and_then(|local| slot::slot_of_mine(local).map(|slot| local.contexts(slot)));

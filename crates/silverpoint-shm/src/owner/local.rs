@@ -135,12 +135,14 @@ pub fn absence() -> Option<Absence> {
 }
 
 /// The mapping if there is one.
+#[inline]
 pub(crate) fn mapped() -> Option<&'static Local> {
     // SAFETY: published by `allocate`, never unmapped.
     unsafe { LOCAL.load(Ordering::Acquire).as_ref() }
 }
 
 /// The session if there is one, without making it.
+#[inline]
 pub(crate) fn existing() -> Option<&'static Session> {
     let local = LOCAL.load(Ordering::Acquire);
     // SAFETY: as in `session`.

@@ -29,6 +29,7 @@ thread_local! {
 }
 
 /// The slot that this thread has.
+#[inline]
 pub(crate) fn slot_of_mine(local: &'static Local) -> Option<usize> {
     local.slot_of(std::ptr::from_ref(HEAD.get().get()).cast())
 }

@@ -56,6 +56,7 @@ const LIBRARIES: [Library; 3] = [
 const WHY_MAX: usize = 400;
 
 /// The bits of the tracers that are asked for.
+#[inline]
 pub(super) fn asked(session: &Session) -> u32 {
     // SAFETY: the header is always backed.
     unsafe { session.control.u32(at::header::PROBES_ASKED) }.load(Ordering::SeqCst)

@@ -32,9 +32,19 @@ struct ProbeEvent {
 }
 
 impl ProbeEvent {
+    #[inline(always)]
     fn is_wanted(&self) -> bool {
         // SAFETY: an event's state lies in the memory of the process for ever.
         unsafe { (*self.state).load(Ordering::Relaxed) != 0 }
+    }
+
+    /// (Leaves errno as it is.)
+    #[inline(always)]
+    fn write(&self, record: &ProbeRecord) {
+        if let Some(write) = self.write {
+            // SAFETY: the bytes are read only until it returns.
+            unsafe { write(self, record) };
+        }
     }
 }
 
@@ -47,6 +57,20 @@ struct ProbeRecord {
     context_size: usize,
     caller: *const c_void,
     is_cut: bool,
+}
+
+impl ProbeRecord {
+    #[inline(always)]
+    fn new(arguments: &[u8], context: &[u8], is_cut: bool, caller: *const ()) -> Self {
+        Self {
+            arguments: arguments.as_ptr(),
+            size: arguments.len(),
+            context: context.as_ptr(),
+            context_size: context.len(),
+            caller: caller.cast(),
+            is_cut,
+        }
+    }
 }
 
 /// "SPPROBE3"
@@ -91,24 +115,60 @@ impl Event {
     /// Writes it for each tracer that wants it, with the fields of the scopes that are open in this thread.
     /// `arguments`: as in a record of the site; `is_cut`: a value of them is cut; `caller`: an address in the program.
     pub fn write(self, arguments: &[u8], is_cut: bool, caller: *const ()) {
-        // (`write` of an event leaves errno as it is.)
         context::with_pairs(|context| {
-            let record = ProbeRecord {
-                arguments: arguments.as_ptr(),
-                size: arguments.len(),
-                context: context.as_ptr(),
-                context_size: context.len(),
-                caller: caller.cast(),
-                is_cut,
-            };
-            for event in self.wanted() {
-                if let Some(write) = event.write {
-                    // SAFETY: the bytes are read only until it returns.
-                    unsafe { write(event, &raw const record) };
-                }
+            let record = ProbeRecord::new(arguments, context, is_cut, caller);
+            self.wanted().for_each(|event| event.write(&record));
+        });
+    }
+
+    /// The same of what [`wanted_alone`] has given.
+    #[inline]
+    pub fn write_alone(self, arguments: &[u8], is_cut: bool, caller: *const ()) {
+        context::with_pairs(|context| {
+            let record = ProbeRecord::new(arguments, context, is_cut, caller);
+            self.first.write(&record);
+            if !self.first.next.load(Ordering::Relaxed).is_null() {
+                let others = self.wanted().filter(|event| !std::ptr::eq(*event, self.first));
+                others.for_each(|event| event.write(&record));
             }
         });
     }
+}
+
+/// The event of a registered site, if its first tracer wants it now, and the ring does not want its record. `None`:
+/// [`traced`] knows more. A few loads: this is what most executions ask that a tracer gets.
+#[inline]
+pub fn wanted_alone(id: u32) -> Option<Event> {
+    let session = local::existing()?;
+    let entry = id.wrapping_sub(at::site_entry::FIRST_ID);
+    let asked = asked(session);
+    if entry >= session.layout.sites_cap || asked == 0 || asked & !BEGUN.load(Ordering::Relaxed) != 0 {
+        return None;
+    }
+    let event = stored(session, entry).filter(|event| event.tracer & asked != 0 && event.is_wanted())?;
+    (state_of(session, entry) == at::state::PROBED).then_some(Event {
+        first: event,
+        of: asked,
+        is_end: false,
+    })
+}
+
+/// The event of a site, by the number of its entry, which is in the table.
+#[inline(always)]
+fn stored(session: &Session, entry: u32) -> Option<&'static ProbeEvent> {
+    let place = session.layout.sites_at as usize + entry as usize * at::site_entry::SIZE;
+    // SAFETY: ids come from entries of the table, which are backed. The address was stored by the library in
+    // this process.
+    unsafe {
+        let address = session.control.part(place).u64(at::site_entry::PROBE).load(Ordering::Acquire);
+        (address as *const ProbeEvent).as_ref().filter(|event| event.magic == MAGIC)
+    }
+}
+
+#[inline(always)]
+fn state_of(session: &Session, entry: u32) -> u8 {
+    // SAFETY: as in `stored`: states are backed with their entries.
+    unsafe { session.control.u8(session.layout.states_at as usize + entry as usize) }.load(Ordering::Relaxed)
 }
 
 /// A site for whose event a tracer may ask.
@@ -145,17 +205,9 @@ pub fn traced(id: u32) -> Traced {
     } else if asked & !BEGUN.load(Ordering::Relaxed) != 0 {
         begin(session);
     }
-    // SAFETY: ids come from entries of the table, which are backed with their states since. The address was
-    // stored by the library in this process.
-    unsafe {
-        let state = session.control.u8(session.layout.states_at as usize + entry as usize);
-        let place = session.layout.sites_at as usize + entry as usize * at::site_entry::SIZE;
-        let address = session.control.part(place).u64(at::site_entry::PROBE).load(Ordering::Acquire);
-        let event = (address as *const ProbeEvent).as_ref().filter(|event| event.magic == MAGIC);
-        Traced {
-            event: event.map(|first| Event { first, of: asked, is_end: false }),
-            is_on: state.load(Ordering::Relaxed) & at::state::RING != 0,
-        }
+    Traced {
+        event: stored(session, entry).map(|first| Event { first, of: asked, is_end: false }),
+        is_on: state_of(session, entry) & at::state::RING != 0,
     }
 }
 

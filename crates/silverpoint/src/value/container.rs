@@ -14,6 +14,7 @@ impl<T: Trace, const N: usize> Trace for [T; N] {
         None => None,
     };
     const CLASS: Class = T::CLASS;
+    const PLAIN: Known<Self> = Known::when(T::PLAIN.is_so());
     const EXACT: Known<Self> = Known::when(T::EXACT.is_so());
     const ONCE: bool = T::ONCE;
 
@@ -63,7 +64,7 @@ impl<T: Trace> Trace for [T] {
 #[inline(always)]
 fn elements<T: Trace>(elements: &[T], writer: &mut Writer<'_>) {
     if T::PLAIN.is_so() {
-        // SAFETY: plain types are numbers: every byte is initialised, and in the order of the record.
+        // SAFETY: plain types are numbers and arrays of them: every byte is initialised, and in the order of the record.
         let bytes =
             unsafe { std::slice::from_raw_parts(elements.as_ptr().cast::<u8>(), size_of_val(elements)) };
         writer.raw(bytes);

@@ -1,6 +1,7 @@
 """Runs programs under a session daemon of LTTng of its own, and compares each field of its events with the ring's record of the same call.
 
     check.py fields SILVERPOINT PROGRAM TIMES …   in both, equal
+    check.py without_ring TIMES PROGRAM …         with the ring off and on: equal
     check.py alone PROGRAM TIMES                  with the ring off: in LTTng alone; with a filter on a field, and an exact name
     check.py fork PROGRAM WORD …                  a forked child's events are there
     check.py busy PROGRAM                         it ends, though it forks while its events are made
@@ -319,6 +320,29 @@ def directory_of(trace):
     return [folder for folder, _, files in os.walk(trace) if "metadata" in files][:1]
 
 
+def without_ring(times, *programs):
+    # Of one execution alone.
+    apart = {"duration_ns", "id"}
+    with Daemon():
+        for program in programs:
+            both = []
+            for directive in ("trace", "off"):
+                trace = f"{os.getcwd()}/{len(os.listdir())}"
+                lttng("create", "one", f"--output={trace}")
+                lttng("enable-channel", "--userspace", "--subbuf-size=4M", "--num-subbuf=8", "all")
+                lttng("enable-event", "--userspace", "shop:*", "--channel=all")
+                process = start([program, times], SILVERPOINT_PROBES="lttng", SILVERPOINT_FILTER=directive)
+                # The last of all.
+                wait("shop:within", lambda: "shop:within" in listed())
+                lttng("start")
+                go(process, set())
+                lttng("stop")
+                lttng("destroy")
+                both.append([(name, {key: value for key, value in fields.items() if key not in apart}) for name, fields in events(trace)])
+            assert both[0] == both[1], next((pair for pair in zip(*both) if pair[0] != pair[1]), tuple(map(len, both)))
+            print(f"{len(both[0])} events equal")
+
+
 def alone(program, times):
     with Daemon():
         lttng("create", "one", f"--output={os.getcwd()}/trace")
@@ -574,7 +598,7 @@ def in_own_namespace():
 def main():
     in_own_namespace()
     os.environ["LTTNG_HOME"] = os.environ["HOME"] = os.getcwd()
-    {"fields": fields, "facades": facades, "facades_switched": facades_switched, "facades_apart": facades_apart, "alone": alone, "fork": fork, "busy": busy, "allocs": allocs, "page": page, "switched": switched, "scopes": scopes, "daemons": daemons, "many": many}[sys.argv[1]](*sys.argv[2:])
+    {"fields": fields, "facades": facades, "facades_switched": facades_switched, "facades_apart": facades_apart, "without_ring": without_ring, "alone": alone, "fork": fork, "busy": busy, "allocs": allocs, "page": page, "switched": switched, "scopes": scopes, "daemons": daemons, "many": many}[sys.argv[1]](*sys.argv[2:])
 
 
 if __name__ == "__main__":

@@ -8,9 +8,14 @@ SP_CATEGORY("shop");
 
 static void one(int i) {
     char text[40];
+    /* A little shorter than what has no memory of its own, and a little longer. */
+    char sized[1000];
+    memset(sized, 'a' + i % 26, sizeof sized);
+    sized[400 + i % 200] = 0;
     snprintf(text, sizeof text, "text \"%d\"", i);
     SP_INFO("order %d at %.2f of %s", i, i / 3.0, text);
     SP_EVENT("numbers", i, (unsigned char)i, (long long)i << 40, -i / 8.0);
+    SP_EVENT("sized", i, sized, -i, i / 8.0);
     SP_SPAN("span", i);
     SP_CONTEXT("request", i, "user", "inner", "share", i / 8.0);
     SP_EVENT("within", i);

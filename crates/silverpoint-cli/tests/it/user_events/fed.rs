@@ -225,12 +225,12 @@ fn every_field_in_c_is_as_in_the_ring() {
     });
     let words = ["-O2", &source("shop.c"), &objects[0], &objects[1], "-pthread"];
     let program = built("shop-in-c", "gcc", &words);
-    every_field_is_as_in_the_ring(&program, &[], 500);
+    every_field_is_as_in_the_ring(&program, &[], 600);
 }
 
 #[test]
 fn every_field_in_rust_is_as_in_the_ring() {
-    every_field_is_as_in_the_ring(&example("shop"), &[], 2000);
+    every_field_is_as_in_the_ring(&example("shop"), &[], 2200);
 }
 
 /// A program that records one event for each line of its input, and says so.
