@@ -496,8 +496,13 @@ TEST(Signals, JumpOutOfRecords) {
     sigaction(SIGALRM, &old, nullptr);
     EXPECT_GE(jumps, 300);
     traced::take();
-    // What was left behind is taken back within a few records.
-    for (int k = 0; k < 40; ++k) SP_INFO("last {}", k);
+    // What was left behind is taken back within a few records whose frame lies no deeper: so there are all
+    // kinds.
+    for (int k = 0; k < 40; ++k) {
+        SP_INFO("last {}", k);
+        SP_INFO("{} {}", map, k);
+        SP_SPAN("span");
+    }
     const std::vector<Seen> all = traced::take();
     // (The first ones may be in the ring of a lane that was busy.)
     const auto last = std::find_if(all.begin(), all.end(), [](const Seen& one) { return one.text == "39"; });
