@@ -41,9 +41,8 @@ impl NewDirectory {
             }
         }
         let temporary = temporary(&path);
-        directories::private(&temporary)
+        begun(&temporary, &path, || directories::private(&temporary))
             .map_err(|error| failure(format!("{}: {error}", temporary.display())))?;
-        begun(&temporary, &path);
         Ok(Self { path, temporary, force })
     }
 

@@ -24,10 +24,16 @@ fn being_made() -> MutexGuard<'static, Vec<(PathBuf, PathBuf)>> {
     BEING_MADE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Registers something (a file, or a directory) for [`abandon`]. Its temporary name is known to be free or
-/// its own.
-pub fn begun(temporary: &Path, path: &Path) {
-    being_made().push((temporary.to_owned(), path.to_owned()));
+/// Runs `make`, which makes something (a file, or a directory) under its temporary name, and registers it for
+/// [`abandon`]: that never comes between both.
+///
+/// # Errors
+/// Those of making it.
+pub fn begun<T>(temporary: &Path, path: &Path, make: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    let mut all = being_made();
+    let made = make()?;
+    all.push((temporary.to_owned(), path.to_owned()));
+    Ok(made)
 }
 
 /// Runs `last`, which gives the new file its name, or removes it; it is no longer registered then. Not
@@ -69,11 +75,9 @@ impl Part {
     pub fn create(path: &Path) -> io::Result<(Self, File)> {
         let mut temporary = temporary(path);
         for number in 1.. {
-            match private(File::options().write(true).create_new(true)).open(&temporary) {
-                Ok(file) => {
-                    begun(&temporary, path);
-                    return Ok((Self { path: path.to_owned(), temporary }, file));
-                }
+            let make = || private(File::options().write(true).create_new(true)).open(&temporary);
+            match begun(&temporary, path, make) {
+                Ok(file) => return Ok((Self { path: path.to_owned(), temporary }, file)),
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists || number == ATTEMPTS => {
                     return Err(error);
                 }
