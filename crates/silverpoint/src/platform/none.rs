@@ -284,6 +284,10 @@ pub(crate) mod owner {
         pub(crate) fn write(self, _: &[u8], _: bool, _: *const ()) {
             match self {}
         }
+
+        pub(crate) fn write_alone(self, _: &[u8], _: bool, _: *const ()) {
+            match self {}
+        }
     }
 
     /// A site for whose event a tracer may ask.
@@ -297,6 +301,10 @@ pub(crate) mod owner {
         pub(crate) fn is_wanted(&self) -> bool {
             false
         }
+    }
+
+    pub(crate) fn wanted_alone(_: u32) -> Option<Event> {
+        None
     }
 
     pub(crate) fn traced(_: u32) -> Traced {
