@@ -30,6 +30,7 @@
 //!  directive   which sites are on                 template    texts with placeholders
 //!  process     key=value texts                    function    plain names of functions
 //!  version     of the trace file's format          marker      names of functions from Rust paths
+//!  crash       what makes a record of a crash      registration  sites as frontends register them
 //! ```
 //!
 //! Pure: no I/O, no unsafe code, no state. All input is treated as hostile. Bounds are checked before use,
@@ -45,6 +46,7 @@ pub mod clock;
 pub mod compact;
 #[cfg(feature = "compression")]
 pub mod compression;
+pub mod crash;
 pub mod directive;
 pub mod function;
 pub mod layout;
@@ -55,6 +57,7 @@ pub mod percent;
 pub mod policy;
 pub mod process;
 pub mod record;
+pub mod registration;
 pub mod repetition;
 pub mod scan;
 pub mod signature;

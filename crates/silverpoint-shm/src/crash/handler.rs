@@ -7,7 +7,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering, compiler_fence};
 use std::time::Duration;
 
-use super::options::Options;
+use super::Options;
 use super::record::Crash;
 use super::stack::{self, Interrupted, Stack};
 use super::{abort_message, alternate};

@@ -14,14 +14,13 @@
 mod abort_message;
 mod alternate;
 mod handler;
-mod options;
 mod panic;
 mod record;
 mod stack;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use options::Options;
+pub use silverpoint_wire::crash::Options;
 
 static IS_INSTALLED: AtomicBool = AtomicBool::new(false);
 

@@ -53,47 +53,7 @@ pub(crate) mod lasting {
 }
 
 pub(crate) mod crash {
-    use std::time::Duration;
-
-    /// What would make a record.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    #[non_exhaustive]
-    pub struct Options {
-        /// SIGSEGV and SIGBUS.
-        pub segv: bool,
-        /// SIGILL.
-        pub ill: bool,
-        /// SIGFPE.
-        pub fpe: bool,
-        /// SIGABRT.
-        pub abrt: bool,
-        /// SIGSYS.
-        pub sys: bool,
-        /// SIGTRAP; off by default.
-        pub trap: bool,
-        /// SIGTERM; off by default.
-        pub term: bool,
-        /// Panics.
-        pub panics: bool,
-        /// How long a logger inside the process may take to deliver everything: 3 seconds by default.
-        pub wait: Duration,
-    }
-
-    impl Default for Options {
-        fn default() -> Self {
-            Self {
-                segv: true,
-                ill: true,
-                fpe: true,
-                abrt: true,
-                sys: true,
-                trap: false,
-                term: false,
-                panics: true,
-                wait: Duration::from_secs(3),
-            }
-        }
-    }
+    pub use silverpoint_wire::crash::Options;
 
     /// Installs nothing: false.
     pub fn install(_: &Options) -> bool {
@@ -108,39 +68,14 @@ pub(crate) mod owner {
     use std::hash::{BuildHasher, RandomState};
     use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
+    pub use silverpoint_wire::registration::{Description, Pieces};
+
     /// Why a record was lost.
     #[derive(Clone, Copy)]
     pub(crate) enum Cause {
         Nested,
         TooLarge,
         Other,
-    }
-
-    /// A text that is given piece by piece: calls the function with one piece after the other, the same ones each time.
-    pub type Pieces<'a> = &'a dyn Fn(&mut dyn FnMut(&[u8]));
-
-    /// A site as it is registered.
-    pub struct Description<'a> {
-        /// Number of the kind (wire.md, section 7).
-        pub kind: u8,
-        /// 0 trace to 5 fatal.
-        pub level: u8,
-        /// Line of the source, from 1.
-        pub line: u32,
-        /// Language that wrote it (2: Rust).
-        pub language: u16,
-        /// What directives go by first; modules in Rust.
-        pub category: &'a str,
-        /// Path as the compiler was given it.
-        pub file: &'a str,
-        /// Name without arguments and return type.
-        pub function: &'a str,
-        /// One name an argument, each ended by a newline; nothing when no argument has a name.
-        pub names: Pieces<'a>,
-        /// Text with placeholders, or the name of an event, span, counter or instant.
-        pub template: Pieces<'a>,
-        /// The arguments' types.
-        pub signature: Pieces<'a>,
     }
 
     /// A registered site: off for ever.

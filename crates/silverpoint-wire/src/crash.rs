@@ -1,4 +1,4 @@
-//! What makes a record of a crash.
+//! What makes a record of a crash (spec/crash.md).
 
 use std::time::Duration;
 
