@@ -21,6 +21,7 @@
 //!                       │             │   ├ outline    from headers of blocks, until they are read
 //!                       │             │   └ refine     what is in sight, read once more where the timeline is too coarse
 //!                       │             └ scan ── flame, counts, texts    of a range, read once more
+//!                       │               (interest: both go on while somebody asks)
 //!                       ├ sql               a thread for queries
 //!                       └ switches          sites of living processes: all that is ever written
 //! ```
@@ -37,6 +38,7 @@ mod counts;
 mod flame;
 mod guard;
 mod http;
+mod interest;
 mod io;
 mod lanes;
 mod levels;

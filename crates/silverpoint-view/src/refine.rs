@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use silverpoint_trace::Between;
 
 use crate::counts::Counts;
+use crate::interest::Interest;
 use crate::timeline::Timeline;
 use crate::view::View;
 
@@ -48,8 +49,9 @@ pub struct Refined {
     pub timeline: Timeline,
     /// There is nothing more.
     pub is_finished: bool,
+    /// It is worked on while this lasts.
+    pub interest: Interest,
     way: Way,
-    asked: Instant,
 }
 
 impl Refined {
@@ -71,22 +73,12 @@ impl Refined {
             (is_known && records <= RECORDS_MAX && bytes <= BYTES_MAX).then(again)?
         };
         timeline.merge(pixel);
-        Some(Self { picture, timeline, is_finished: false, way, asked: Instant::now() })
-    }
-
-    /// Somebody looks at it.
-    pub fn ask(&mut self) {
-        self.asked = Instant::now();
-    }
-
-    /// When somebody looked at it last.
-    pub fn asked(&self) -> Instant {
-        self.asked
+        Some(Self { picture, timeline, is_finished: false, interest: Interest::new(INTEREST), way })
     }
 
     /// Whether it is to be worked on.
     pub fn is_wanted(&self) -> bool {
-        !self.is_finished && self.asked.elapsed() < INTEREST
+        !self.is_finished && self.interest.lasts()
     }
 
     /// Up to where it is known.

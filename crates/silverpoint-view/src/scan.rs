@@ -10,6 +10,7 @@ use silverpoint_trace::Event;
 
 use crate::counts::Counts;
 use crate::flame::Flame;
+use crate::interest::Interest;
 use crate::texts::{Matches, Values};
 use crate::view::View;
 
@@ -64,6 +65,8 @@ pub struct Scan {
     pub question: Question,
     /// What has been made so far.
     pub made: Made,
+    /// It is worked on while this lasts.
+    pub interest: Interest,
     /// The first record, once it is known.
     first: Option<u64>,
     /// The record to go on with.
@@ -72,7 +75,6 @@ pub struct Scan {
     behind: Option<u64>,
     /// Nothing more will come.
     is_finished: bool,
-    asked: Instant,
     batch: Batch,
 }
 
@@ -92,24 +94,14 @@ impl Scan {
             next: 0,
             behind: None,
             is_finished: false,
-            asked: Instant::now(),
+            interest: Interest::new(INTEREST),
             batch: Batch::default(),
         }
     }
 
-    /// Somebody has asked for it again.
-    pub fn ask(&mut self) {
-        self.asked = Instant::now();
-    }
-
-    /// When somebody asked for it last.
-    pub fn asked(&self) -> Instant {
-        self.asked
-    }
-
     /// Whether it is to be worked on.
     pub fn is_wanted(&self) -> bool {
-        !self.is_finished && self.asked.elapsed() < INTEREST
+        !self.is_finished && self.interest.lasts()
     }
 
     /// Reads on for about so long; whether there is more at once.

@@ -125,14 +125,14 @@ impl View {
         if self.latest(picture).is_none() {
             let Some(refined) = Refined::new(picture, self) else { return false };
             if self.refined.len() >= PICTURES_MAX {
-                let oldest = (0..PICTURES_MAX).min_by_key(|at| self.refined[*at].asked());
+                let oldest = (0..PICTURES_MAX).min_by_key(|at| self.refined[*at].interest.asked());
                 oldest.map(|at| self.refined.swap_remove(at));
             }
             self.refined.push(refined);
         }
         let known = self.refined.iter_mut().find(|refined| refined.picture == picture);
         known.is_some_and(|refined| {
-            refined.ask();
+            refined.interest.renew();
             !refined.is_finished
         })
     }
@@ -150,7 +150,7 @@ impl View {
     /// Reads on for the picture that was wanted last; whether there was something to be read.
     pub fn refine(&mut self, most: Duration) -> bool {
         let wanted = (0..self.refined.len()).filter(|at| self.refined[*at].is_wanted());
-        let Some(at) = wanted.max_by_key(|at| self.refined[*at].asked()) else { return false };
+        let Some(at) = wanted.max_by_key(|at| self.refined[*at].interest.asked()) else { return false };
         let mut refined = self.refined.swap_remove(at);
         refined.work(self, most);
         self.refined.push(refined);

@@ -129,14 +129,14 @@ impl Views {
             Some(at) => at,
             None => {
                 if self.scans.len() >= SCANS_MAX {
-                    let oldest = self.scans.iter().enumerate().min_by_key(|(_, scan)| scan.asked());
+                    let oldest = self.scans.iter().enumerate().min_by_key(|(_, scan)| scan.interest.asked());
                     oldest.map(|(at, _)| at).map(|at| self.scans.swap_remove(at));
                 }
                 self.scans.push(Scan::new(question.clone()));
                 self.scans.len() - 1
             }
         };
-        self.scans[at].ask();
+        self.scans[at].interest.renew();
         if self.scans[at].is_wanted() {
             // Small ranges are answered at once.
             self.work_scan(at);
