@@ -33,7 +33,7 @@ try {
   for (const [name, test] of select(units)) await check(name, test);
   const inBrowser = select({ ...timeline.tests, ...records.tests, ...figures.tests, ...hostile.tests, ...live.tests, ...sources.tests });
   if (inBrowser.length) {
-    run(silverpoint, "run", "-q", "-o", file, "--filter", "trace", "--", example("shop"), "60");
+    run(silverpoint, "run", "-q", "-o", file, "--filter", "trace", "--", example("shop"), "60", { input: "\n" });
     const shop = await serve(file);
     for (const [name, test] of inBrowser) await check(name, () => test({ shop, file }));
   }

@@ -20,8 +20,10 @@ const environment = { ...process.env, SILVERPOINT_DIR: folder, TZ: "Europe/Berli
 const children = [];
 let browser;
 
+/** The last argument may be `{ input }`: what the program reads. One that ends unread would make writing it an error. */
 export function run(program, ...words) {
-  return execFileSync(program, words, { env: environment, encoding: "utf8", maxBuffer: 1 << 28, stdio: ["pipe", "pipe", "pipe"], input: "\n" });
+  const more = typeof words.at(-1) === "object" ? words.pop() : {};
+  return execFileSync(program, words, { env: environment, encoding: "utf8", maxBuffer: 1 << 28, stdio: [more.input === undefined ? "ignore" : "pipe", "pipe", "pipe"], ...more });
 }
 
 /** Starts a program that goes on until the end of the tests. The last argument may be `{ environment }`, what is different there. */
