@@ -8,6 +8,7 @@ const KEYS: [string[], string][] = [
   [["wheel"], "zoom at the pointer; over names: scroll"],
   [["Shift", "wheel"], "earlier, later"],
   [["drag"], "move"],
+  [["two fingers"], "zoom and move; on the scale only in time"],
   [["Shift", "drag"], "select a range (or drag on the scale)"],
   [["F"], "show the selected range or span"],
   [["0"], "show the whole trace"],

@@ -38,8 +38,7 @@ export const tests = {
       await page.mouse.move(600, 300, { steps: 5 });
       await page.mouse.up();
     }, same);
-    const session = await page.context().newCDPSession(page);
-    const touch = (type, points) => session.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })) });
+    const touch = await touching(page);
     await changed("two fingers", async () => {
       await touch("touchStart", [[600, 400], [700, 400]]);
       for (let step = 10; step <= 100; step += 10) await touch("touchMove", [[600 - step, 400], [700 + step, 400]]);
@@ -64,6 +63,32 @@ export const tests = {
     await until("the view of the range", () => view(page) !== null);
     await page.keyboard.press("Escape");
     await until("no range", () => !page.url().includes("range="));
+    return page;
+  },
+
+  "on the scale a finger selects a range, and two zoom instead": async ({ shop }) => {
+    const page = await open(shop);
+    await drawn(page);
+    const touch = await touching(page);
+    const y = (await page.locator(canvas).boundingBox()).y + 12;
+    const range = () => new URLSearchParams(new URL(page.url()).hash.split("?")[1] ?? "").get("range");
+    await touch("touchStart", [[500, y]]);
+    for (let x = 520; x <= 700; x += 20) await touch("touchMove", [[x, y]]);
+    await touch("touchEnd", []);
+    // The address is written when nothing has changed for a moment: timers of a page end in their order.
+    await page.evaluate(() => new Promise((resume) => setTimeout(resume, 200)));
+    const selected = range();
+    assert.ok(selected);
+    assert.equal(view(page), null);
+    await touch("touchStart", [[600, y]]);
+    for (let x = 610; x <= 650; x += 10) await touch("touchMove", [[x, y]]);
+    await until("another range", () => range() !== selected);
+    await touch("touchStart", [[650, y], [750, y]]);
+    await until("the range before", () => range() === selected);
+    for (let step = 10; step <= 100; step += 10) await touch("touchMove", [[650 - step, y], [750 + step, y]]);
+    await touch("touchEnd", []);
+    await until("a shorter view", () => view(page) !== null);
+    assert.equal(range(), selected);
     return page;
   },
 
@@ -207,6 +232,12 @@ export const tests = {
     return page;
   },
 };
+
+/** Sends touches, each with the places of all fingers that are down. */
+async function touching(page) {
+  const session = await page.context().newCDPSession(page);
+  return (type, points) => session.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y], id) => ({ x, y, id })) });
+}
 
 /** Number of the first record that satisfies a condition, and the record. */
 export async function numberOf(page, condition) {

@@ -13,6 +13,8 @@ export interface Surface {
   leave(): void;
   /** A range is being selected, from one place to another; `done` at its end. */
   select(from: number, to: number, done: boolean): void;
+  /** What was being selected is not meant: what was selected before holds. */
+  unselect(): void;
 }
 
 /** A drag that is shorter is a click. */
@@ -49,9 +51,10 @@ export function listen(canvas: HTMLCanvasElement, surface: Surface): void {
     const at = place(event);
     down.set(event.pointerId, at);
     canvas.setPointerCapture(event.pointerId);
+    // With a second finger it is no selection but a pinch.
+    if (mode === "select" && down.size > 1) surface.unselect();
     start = at;
-    const selects = event.shiftKey || (surface.part(...at) === "scale" && event.pointerType === "mouse");
-    mode = selects ? "select" : "maybe";
+    mode = down.size === 1 && (event.shiftKey || surface.part(...at) === "scale") ? "select" : "maybe";
   });
 
   canvas.addEventListener("pointermove", (event) => {
@@ -82,7 +85,9 @@ export function listen(canvas: HTMLCanvasElement, surface: Surface): void {
     if (!other) return;
     const distance = (one: [number, number]) => Math.max(10, Math.abs(one[0] - other[0]));
     surface.zoom(distance(before) / distance(at), (at[0] + other[0]) / 2);
-    surface.pan((before[0] - at[0]) / 2, (before[1] - at[1]) / 2);
+    // The scale concerns time alone.
+    const isOfTime = surface.part(...before) === "scale" && surface.part(...other) === "scale";
+    surface.pan((before[0] - at[0]) / 2, isOfTime ? 0 : (before[1] - at[1]) / 2);
   };
 
   const up = (event: PointerEvent) => {
@@ -94,6 +99,8 @@ export function listen(canvas: HTMLCanvasElement, surface: Surface): void {
     if (event.type === "pointerup") {
       if (mode === "select" && !isClick) surface.select(start[0], at[0], true);
       else if (mode !== "pan" && isClick) surface.click(...at, event);
+    } else if (mode === "select") {
+      surface.unselect();
     }
     mode = "idle";
   };

@@ -32,6 +32,8 @@ export class Timeline implements Surface {
   private scroll = 0;
   private mouse: [number, number] | undefined;
   private hovered: Hit | undefined;
+  /** While a range is being selected: what was selected before. */
+  private rangeBefore: { range: Range | undefined } | undefined;
   private selected: Hit | undefined;
   /** The time of the record whose details are shown. */
   private at: number | undefined;
@@ -319,8 +321,16 @@ export class Timeline implements Surface {
     const scale = this.scale();
     const clamp = (x: number) => scale.time(Math.max(scale.left, Math.min(scale.left + scale.width, x)));
     const range: Range = [clamp(Math.min(from, to)), clamp(Math.max(from, to))];
+    this.rangeBefore ??= { range: this.store.state.range };
     this.store.set({ range });
-    if (done) this.events.status(`${duration(range[1] - range[0])} selected`);
+    if (!done) return;
+    this.rangeBefore = undefined;
+    this.events.status(`${duration(range[1] - range[0])} selected`);
+  }
+
+  unselect(): void {
+    if (this.rangeBefore) this.store.set(this.rangeBefore);
+    this.rangeBefore = undefined;
   }
 
   private hitAt(x: number, y: number): Hit | undefined {
