@@ -1,8 +1,9 @@
 // Every test, in a real browser on real servers. Arguments: parts of names of tests. The last line counts.
 
 import { join } from "node:path";
-import { example, finish, folder, run, serve, silverpoint } from "./harness.mjs";
+import { example, finish, folder, hasFirefox, run, serve, silverpoint } from "./harness.mjs";
 import * as figures from "./figures.mjs";
+import * as firefox from "./firefox.mjs";
 import * as hostile from "./hostile.mjs";
 import * as live from "./live.mjs";
 import * as records from "./records.mjs";
@@ -14,7 +15,7 @@ const wanted = process.argv.slice(2);
 const select = (tests) => Object.entries(tests).filter(([name]) => !wanted.length || wanted.some((part) => name.includes(part)));
 
 const file = join(folder, "shop.silver");
-let [passed, failed] = [0, 0];
+let [passed, failed, skipped] = [0, 0, 0];
 const check = async (name, test) => {
   const began = performance.now();
   try {
@@ -32,13 +33,22 @@ const check = async (name, test) => {
 try {
   for (const [name, test] of select(units)) await check(name, test);
   const inBrowser = select({ ...timeline.tests, ...records.tests, ...figures.tests, ...hostile.tests, ...live.tests, ...sources.tests });
-  if (inBrowser.length) {
+  const inFirefox = select(firefox.tests);
+  if (inBrowser.length || inFirefox.length) {
     run(silverpoint, "run", "-q", "-o", file, "--filter", "trace", "--", example("shop"), "60", { input: "\n" });
     const shop = await serve(file);
     for (const [name, test] of inBrowser) await check(name, () => test({ shop, file }));
+    for (const [name, test] of inFirefox) {
+      if (hasFirefox) {
+        await check(name, () => test({ file }));
+      } else {
+        skipped++;
+        console.log(`SKIPPED ${name}: no firefox-esr (scripts/setup viewer)`);
+      }
+    }
   }
 } finally {
   await finish();
 }
-console.log(`view: ${passed} passed, ${failed} failed`);
+console.log(`view: ${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ""}`);
 process.exitCode = failed || !passed ? 1 : 0;

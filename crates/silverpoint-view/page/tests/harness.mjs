@@ -1,11 +1,11 @@
 // What the tests share: traces, real servers, a browser, and waiting for conditions.
 
 import { spawn, execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { chromium } from "playwright-core";
+import { chromium, firefox } from "playwright-core";
 
 const root = resolve(import.meta.dirname, "../../../..");
 const target = resolve(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "debug");
@@ -18,7 +18,7 @@ const DEADLINE_MS = 30_000;
 export const folder = mkdtempSync(join(tmpdir(), "view-page-"));
 const environment = { ...process.env, SILVERPOINT_DIR: folder, TZ: "Europe/Berlin" };
 const children = [];
-let browser;
+let [browser, otherBrowser] = [];
 
 /** The last argument may be `{ input }`: what the program reads. One that ends unread would make writing it an error. */
 export function run(program, ...words) {
@@ -48,6 +48,21 @@ export async function newContext() {
   return browser.newContext({ viewport: { width: 1360, height: 800 }, colorScheme: "dark", timezoneId: "Europe/Berlin", hasTouch: true });
 }
 
+const firefoxPath = process.env.FIREFOX ?? "/usr/bin/firefox-esr";
+export const hasFirefox = existsSync(firefoxPath);
+
+/** The same in Firefox, as it is distributed: it is driven by WebDriver BiDi, and has neither touch nor permissions there. */
+export async function newFirefoxContext() {
+  if (!otherBrowser) {
+    otherBrowser = await firefox.launch({ channel: "moz-firefox", executablePath: firefoxPath });
+    // playwright-core asks for it in any case, and releases with long support do not know it.
+    const session = otherBrowser._connection.toImpl(otherBrowser)._browserSession;
+    const send = session.send.bind(session);
+    session.send = (method, words) => (method === "emulation.setMediaFeaturesOverride" ? Promise.resolve({}) : send(method, words));
+  }
+  return otherBrowser.newContext({ viewport: { width: 1360, height: 800 } });
+}
+
 /** A server of its own, and a context of the browser that has its cookie. */
 export function serve(...words) {
   return served(begin(silverpoint, "view", "--no-open", ...words));
@@ -55,12 +70,27 @@ export function serve(...words) {
 
 /** The same of a server that has been started. */
 export async function served(child) {
-  const address = await new Promise((found, failed) => {
+  const address = await addressOf(child);
+  const context = await newContext();
+  await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: new URL(address).origin });
+  return entered(context, address, child);
+}
+
+/** The same in Firefox. */
+export async function serveToFirefox(...words) {
+  const child = begin(silverpoint, "view", "--no-open", ...words);
+  return entered(await newFirefoxContext(), await addressOf(child), child);
+}
+
+async function addressOf(child) {
+  return new Promise((found, failed) => {
     createInterface({ input: child.stdout }).once("line", found);
     child.once("exit", (code) => failed(new Error(`silverpoint view ended with ${code}`)));
   });
-  const context = await newContext();
-  await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: new URL(address).origin });
+}
+
+/** Exchanges the token of an address for the cookie. */
+async function entered(context, address, child) {
   const first = await context.newPage();
   await first.goto(address);
   // A browser whose only page is closed on its way to another one ends.
@@ -140,6 +170,7 @@ export const view = (page) => new URLSearchParams(new URL(page.url()).hash.split
 
 export async function finish() {
   await browser?.close();
+  await otherBrowser?.close();
   for (const child of children) child.kill("SIGTERM");
   await Promise.all(children.map((child) => child.exitCode ?? child.signalCode ?? new Promise((ended) => child.once("exit", ended))));
   rmSync(folder, { recursive: true, force: true });
