@@ -50,7 +50,8 @@ impl Item for Entry {
 }
 
 impl Entry {
-    fn end(&self) -> i64 {
+    /// When the longest ended.
+    pub fn end(&self) -> i64 {
         self.begin.saturating_add_unsigned(self.duration)
     }
 }
@@ -132,6 +133,11 @@ impl Lane {
     pub fn covering(&self, at: i64) -> Option<Entry> {
         let before = self.0.finest().before(at)?.entry();
         (before.end() > at).then_some(before)
+    }
+
+    /// Those that begin in a range.
+    pub fn within(&self, from: i64, to: i64) -> impl Iterator<Item = Entry> {
+        self.0.finest().since(from).map(Packed::entry).take_while(move |entry| entry.begin < to)
     }
 
     /// Gives what lies in a range, at most one rectangle for each 2^`pixel` nanoseconds in which one begins.

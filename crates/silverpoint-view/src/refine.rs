@@ -69,7 +69,8 @@ impl Refined {
             // More may come where it is not over yet.
             let is_known = view.is_over() || read.is_some_and(|(_, end)| range.1 <= end);
             let next = samples.before(range.0);
-            let again = || (view.timeline.detail(range.0), Way::Again { next, range, has_begun: false });
+            let again =
+                || (view.timeline.detail_with_asyncs(range), Way::Again { next, range, has_begun: false });
             (is_known && records <= RECORDS_MAX && bytes <= BYTES_MAX).then(again)?
         };
         timeline.merge(pixel);

@@ -66,6 +66,10 @@ pub struct Track {
     pub values: Option<(f64, f64, f64)>,
     /// Rows that an async span is in.
     busy: Vec<u32>,
+    /// Up to when one is in a row that began before the first record.
+    taken_to: Vec<i64>,
+    /// Rows of async spans.
+    rows_max: usize,
     /// Spans of a thread that are open.
     open: usize,
     /// Spans that had begun before the first record.
@@ -89,8 +93,27 @@ impl Track {
             points: Points::default(),
             values: None,
             busy: Vec::new(),
+            taken_to: Vec::new(),
+            rows_max: DEPTH_MAX,
             open: 0,
             begun_before: 0,
+        }
+    }
+}
+
+impl Track {
+    /// The row of an async span that begins: the first that is free.
+    fn free_row(&mut self, at: i64) -> usize {
+        let is_free = |row: &usize| {
+            self.busy[*row] == 0 && self.taken_to.get(*row).is_none_or(|taken_to| *taken_to <= at)
+        };
+        match (0..self.busy.len()).find(is_free) {
+            Some(free) => free,
+            None if self.busy.len() < self.rows_max => {
+                self.busy.push(0);
+                self.busy.len() - 1
+            }
+            None => self.rows_max - 1,
         }
     }
 }
@@ -116,6 +139,8 @@ pub struct Timeline {
     async_sites: HashMap<(usize, usize), u32>,
     open: OpenSpans<u32, Open>,
     open_asyncs: AsyncSpans<(u32, u64), Open>,
+    /// Rows of async spans that another timeline knows, by track and begin.
+    known_rows: HashMap<(u32, i64), usize>,
     /// Rectangles that begin in the same 2^`shift` nanoseconds are one.
     shift: u32,
     bytes: usize,
@@ -320,13 +345,9 @@ impl Timeline {
             if self.open_asyncs.count() >= OPEN_ASYNCS_MAX {
                 return;
             }
-            let depth = match track.busy.iter().position(|count| *count == 0) {
-                Some(free) => free,
-                None if track.busy.len() < DEPTH_MAX => {
-                    track.busy.push(0);
-                    track.busy.len() - 1
-                }
-                None => DEPTH_MAX - 1,
+            let depth = match self.known_rows.remove(&(number, event.wall_ns)) {
+                Some(row) => row,
+                None => track.free_row(event.wall_ns),
             };
             track.busy[depth] += 1;
             let level = event.what.level() as u8;
@@ -451,6 +472,35 @@ impl Timeline {
             shortest: self.resolution(),
             ..Self::default()
         }
+    }
+
+    /// The same with async spans in the rows that they have here. Shorter ones than are known here get what is free.
+    pub fn detail_with_asyncs(&self, (from, to): (i64, i64)) -> Self {
+        let mut detail = self.detail(from);
+        let is_long = |entry: &Entry| entry.duration >= self.resolution();
+        let mut known: Vec<(u32, usize, Entry)> = Vec::new();
+        for (track, number) in self.tracks.iter().zip(0..).filter(|(track, _)| track.kind == TrackKind::Async)
+        {
+            for (row, depth) in track.rows.iter().zip(0..) {
+                let long = row.covering(from).into_iter().chain(row.within(from, to)).filter(is_long);
+                known.extend(long.map(|entry| (number, depth, entry)));
+            }
+            // The page has no more rows.
+            let rows = track.rows.len().max(track.busy.len()).max(1);
+            let kept = &mut detail.tracks[number as usize];
+            (kept.busy, kept.taken_to, kept.rows_max) = (vec![0; rows], vec![i64::MIN; rows], rows);
+        }
+        let open = self.open_asyncs.all().filter(|open| open.begin < to);
+        known.extend(open.map(|open| (open.track, open.depth, open.entry(i64::MAX))));
+        for (number, depth, entry) in known {
+            if entry.begin < from {
+                let taken_to = &mut detail.tracks[number as usize].taken_to[depth];
+                *taken_to = entry.end().max(*taken_to);
+            } else {
+                detail.known_rows.insert((number, entry.begin), depth);
+            }
+        }
+        detail
     }
 
     /// The same of a range of which nothing is known: spans that began before it are outermost.

@@ -131,7 +131,7 @@ fn exact(view: &mut View, picture: Picture) -> Option<Timeline> {
     if view.counts.samples.cost(from, to).0 > EXACT_MAX {
         return None;
     }
-    let mut detail = view.timeline.detail(from);
+    let mut detail = view.timeline.detail_with_asyncs((from, to));
     view.within((from, to), EXACT_MAX, |trace, event| detail.add(trace, event)).then_some(detail)
 }
 
@@ -220,7 +220,10 @@ impl Shown<'_> {
         let timeline = self.timeline;
         let track = &timeline.tracks()[id as usize];
         let open = if self.is_near() { timeline.open(id) } else { Vec::new() };
-        let detail = self.exact.filter(|_| track.kind == TrackKind::Thread);
+        // Read ahead, nothing says in which rows async spans lie.
+        let is_detailed = track.kind == TrackKind::Thread || track.kind == TrackKind::Async && !self.is_ahead;
+        let detail = self.exact.filter(|_| is_detailed);
+        let begun = detail.map_or_else(Vec::new, |detail| detail.open(id));
         let range = self.until_known(track.kind);
         for depth in 0..timeline.depth_of(id, &open) {
             if depth > 0 {
@@ -228,7 +231,9 @@ impl Shown<'_> {
             }
             let mut entries = Vec::new();
             match detail {
-                Some(detail) => detailed_row(id, depth, (timeline, &open), detail, range, &mut entries),
+                Some(detail) => {
+                    detailed_row((id, depth), (timeline, &open), (detail, &begun), range, &mut entries);
+                }
                 None => {
                     if let Some(row) = track.rows.get(depth) {
                         row.fold(range.times(), range.pixel, timeline.shift(), |entry| entries.push(entry));
@@ -253,7 +258,7 @@ impl Shown<'_> {
                 out.push(',');
             }
             let mut entries = Vec::new();
-            detailed_row(id, depth, (timeline, &[]), detail, range, &mut entries);
+            detailed_row((id, depth), (timeline, &[]), (detail, &found), range, &mut entries);
             push_entries(out, &entries, range);
         }
     }
@@ -281,10 +286,9 @@ impl Shown<'_> {
 
 /// The spans of a row whose begins or ends were read again, and the one that has neither in the range.
 fn detailed_row(
-    id: u32,
-    depth: usize,
+    (id, depth): (u32, usize),
     (timeline, open): (&Timeline, &[Open]),
-    detail: &Timeline,
+    (detail, begun): (&Timeline, &[Open]),
     range: Range,
     entries: &mut Vec<Entry>,
 ) {
@@ -292,17 +296,24 @@ fn detailed_row(
         row.fold(range.times(), range.pixel, detail.shift(), |entry| entries.push(entry));
     }
     // What has not ended by then the timeline in memory knows.
-    let lasts = detail.open(id).into_iter().filter(|open| open.depth() == depth && open.begin() < range.to);
-    for begun in lasts {
+    for begun in begun.iter().filter(|open| open.depth() == depth && open.begin() < range.to) {
         let ended = timeline.tracks()[id as usize].rows.get(depth).and_then(|row| row.at(begun.begin()));
         entries.push(ended.map_or_else(|| begun.entry(range.end), |entry| Entry { count: 1, ..entry }));
     }
-    if entries.is_empty()
-        && let Some(around) = timeline.covering(id, depth, open, range.from)
-    {
+    // An end says when a span of a thread began; of an async one only its begin does, which is read only of those that are shorter than is known.
+    let is_async = timeline.tracks()[id as usize].kind == TrackKind::Async;
+    let is_missing = |around: &Entry| match is_async {
+        true => {
+            around.duration >= timeline.resolution()
+                && entries.iter().all(|entry| entry.begin != around.begin)
+        }
+        false => entries.is_empty(),
+    };
+    if let Some(around) = timeline.covering(id, depth, open, range.from).filter(is_missing) {
         let is_open = around.marks & OPEN != 0;
         let end = range.end.saturating_sub(around.begin).max(0) as u64;
-        entries.push(Entry { duration: if is_open { end } else { around.duration }, count: 1, ..around });
+        let duration = if is_open { end } else { around.duration };
+        entries.insert(0, Entry { duration, count: 1, ..around });
     }
 }
 
