@@ -300,7 +300,7 @@ fn detailed_row(
         let ended = timeline.tracks()[id as usize].rows.get(depth).and_then(|row| row.at(begun.begin()));
         entries.push(ended.map_or_else(|| begun.entry(range.end), |entry| Entry { count: 1, ..entry }));
     }
-    // An end says when a span of a thread began; of an async one only its begin does, which is read only of those that are shorter than is known.
+    // An end says when a span of a thread began. Of an async span only its begin does, which is not read of long ones.
     let is_async = timeline.tracks()[id as usize].kind == TrackKind::Async;
     let is_missing = |around: &Entry| match is_async {
         true => {
