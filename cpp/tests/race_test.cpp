@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <silverpoint/silverpoint.hpp>
 #include <string>
@@ -248,6 +249,33 @@ TEST(Race, SitesAreRegisteredByManyAtOnceAndSwitchedMeanwhile) {
     EXPECT_EQ(seen["kept"], 12'000u);
     EXPECT_EQ(seen["span"], 12'000u);
     EXPECT_LE(seen["switched {} {} {}"], 12'000u);
+}
+
+// A tracer's event belongs to a site's entry, and only a complete one has an event.
+TEST(Race, ThreadsThatComeToASiteAtOnceAgreeOnItsEntry) {
+    namespace detail = silverpoint::detail;
+    constexpr std::size_t kSites = 10'000;
+    std::deque<detail::Site> sites;
+    for (std::size_t i = 0; i < kSites; ++i)
+        sites.emplace_back(silverpoint::Level::kInfo, "at_once.cpp", static_cast<std::uint32_t>(i));
+    std::atomic<std::size_t> arrived{0};
+    const auto work = [&] {
+        for (std::size_t i = 0; i < kSites; ++i) {
+            for (++arrived; arrived < 2 * (i + 1);) std::this_thread::yield();
+            sites[i].is_on("function", "category");
+            sites[i].complete(detail::Kind::kEvent, {}, "at once", {}, 0);
+        }
+    };
+    std::thread other(work);
+    work();
+    other.join();
+    std::size_t others = 0;
+    for (const detail::Site& site : sites) {
+        const std::uint32_t entry = site.entry;
+        others += detail::site_entry(entry).stage != detail::kStageComplete ||
+                  site.state != detail::state_of(entry) || site.id() != entry + detail::kFirstSite;
+    }
+    EXPECT_EQ(others, 0u);
 }
 
 }  // namespace

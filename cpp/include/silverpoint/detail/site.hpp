@@ -428,11 +428,13 @@ SP_DETAIL_COLD std::uint32_t Site::enter(const char* the_function, const char* t
     function.store(the_function, std::memory_order_relaxed);
     category.store(the_category, std::memory_order_relaxed);
     if (is_site_memory_short()) return kNoMemory;
-    const std::uint32_t number =
+    std::uint32_t number =
         note_shortage(register_site(Description(*this, Kind::kLog, true, {}, {}, {}), false));
     if (number == kNoMemory || number == kNoRoom) return number;
     evaluate(*this, number);
-    entry.store(number, std::memory_order_relaxed);
+    // Threads that come here at once have an entry each. The first one counts: the others are never complete.
+    std::uint32_t known = kNoRoom;
+    if (!entry.compare_exchange_strong(known, number, std::memory_order_acq_rel)) number = known;
     state.store(state_of(number), std::memory_order_release);
     return number;
 }
