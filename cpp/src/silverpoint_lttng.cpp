@@ -85,7 +85,7 @@ class Registrar {
     // False: the process ends.
     bool visit(std::uint32_t number) {
         SiteEvent* const made = events_[number];
-        if (made != nullptr && (made == events_.failed() || events_.control().has(number, &made->shared)))
+        if (made != nullptr && (!events_.is_event(made) || events_.control().has(number, &made->shared)))
             return true;
         // The end of the process waits for one event, and then there is no other.
         is_registering_.store(true);
@@ -99,7 +99,7 @@ class Registrar {
         if (events_[number] == nullptr) events_[number] = make(number);
         SiteEvent* const event = events_[number];
         pthread_mutex_unlock(&mutex_);
-        if (event == events_.failed()) return;
+        if (!events_.is_event(event)) return;
         // The site has its event before LTTng has it. So from the moment in which LTTng lists and enables it,
         // no execution is missed.
         event->shared.end = event->end == nullptr ? nullptr : &event->end->shared;
@@ -157,7 +157,7 @@ class Registrar {
         SiteEvent* const event =
             name ? make_event(name.provider, name.name, site.signature, site.names, level, kept_uri)
                  : nullptr;
-        if (event == nullptr) return events_.failed();
+        if (event == nullptr) return events_.refused();
         if (site.kind == Kind::kSpan) {
             const FullName end(site, "_exit");
             if (end) event->end = make_event(end.provider, end.name, "L", "duration_ns\n", level, kept_uri);

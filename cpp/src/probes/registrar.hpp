@@ -83,14 +83,12 @@ class KernelRegistrar {
         if (events_[number] == nullptr) {
             bool is_final = false;
             Event* const event = tracer_.make(control.description(number), is_final);
-            events_[number] = event == nullptr ? events_.failed() : event;
-            // Nobody else asks: its tracepoint pays nothing.
-            if (is_final) stop_probing(control.asked(), control.state(number), kName.bit);
+            events_[number] = event != nullptr ? event : is_final ? events_.refused() : events_.failed();
         }
         Event* const event = events_[number];
-        if (event != events_.failed()) select(number);
-        if (event != events_.failed() && !control.has(number, &event->shared))
-            control.publish(number, event->shared);
+        if (!events_.is_event(event)) return;
+        select(number);
+        if (!control.has(number, &event->shared)) control.publish(number, event->shared);
     }
     void select([[maybe_unused]] std::uint32_t number) {
         constexpr std::uint8_t kRing = 1;

@@ -62,6 +62,7 @@ class SiteEvents {
             return false;
         }
         control_ = {static_cast<char*>(mapped), size};
+        tracer_ = name.bit;
         asked_tracers.store(&control_.word(at::kProbesAsked), std::memory_order_release);
         return true;
     }
@@ -76,7 +77,7 @@ class SiteEvents {
         asked_tracers.store(&all_asked, std::memory_order_release);
         if (control_.base != nullptr) munmap(control_.base, control_.size);
         control_ = {};
-        done_ = 0;
+        done_ = known_ = 0;
         has_session_.store(0, std::memory_order_release);
     }
     const Control& control() const { return control_; }
@@ -91,7 +92,8 @@ class SiteEvents {
             const std::uint32_t value = wake.load(std::memory_order_acquire);
             before();
             pass(visit);
-            wait_for_change(&wake, value, pause_ns);
+            // (A controller that has set bits wakes the thread, which may be about to wait.)
+            wait_for_change(&wake, value, release_refused() && pause_ns > kSecond ? kSecond : pause_ns);
         }
     }
     // Of the thread: until there is a session.
@@ -119,17 +121,19 @@ class SiteEvents {
         wake_waiters(&wake);
     }
 
-    // Null: not made yet; failed(): there is none.
+    // Null: not made yet; failed(): there is none; refused(): there will be none either.
     Event*& operator[](std::uint32_t number) { return events_[number]; }
     static Event* failed() { return reinterpret_cast<Event*>(1); }
-    static bool is_event(const Event* event) { return event != nullptr && event != failed(); }
+    static Event* refused() { return reinterpret_cast<Event*>(2); }
+    static bool is_event(const Event* event) {
+        return event != nullptr && event != failed() && event != refused();
+    }
     // Entries that were looked at.
     std::uint32_t known() const { return known_; }
 
   private:
     template <class Visit>
     void pass(const Visit& visit) {
-        known_ = control_.count();
         if (events_ == nullptr) {
             void* const made =
                 mmap(nullptr, control_.get<std::uint32_t>(at::kSitesCap) * sizeof *events_,
@@ -137,6 +141,7 @@ class SiteEvents {
             if (made == MAP_FAILED) return;
             events_ = static_cast<Event**>(made);
         }
+        known_ = control_.count();
         bool is_prefix = true;
         for (std::uint32_t number = done_; number < known_; ++number) {
             if (!control_.is_complete(number)) {
@@ -147,9 +152,23 @@ class SiteEvents {
             if (is_prefix) done_ = number + 1;
         }
     }
+    // Nobody else asks for events of sites that have none: their tracepoints pay nothing. A frontend may
+    // store the bit later than a site is complete, and a controller sets it in all. Whether there are such
+    // sites.
+    bool release_refused() const {
+        bool is_any = false;
+        for (std::uint32_t number = 0; number < known_; ++number) {
+            if (events_[number] != refused()) continue;
+            is_any = true;
+            if ((control_.state(number).load(std::memory_order_seq_cst) & kProbedBit) != 0)
+                stop_probing(control_.asked(), control_.state(number), tracer_);
+        }
+        return is_any;
+    }
 
     std::atomic<std::uint32_t> has_session_{0};  // 1: being stored, 2: there
     Control control_;
+    std::uint32_t tracer_ = 0;
     Event** events_ = nullptr;
     std::uint32_t done_ = 0;  // below it every entry has been visited
     std::uint32_t known_ = 0;

@@ -435,6 +435,9 @@ SP_DETAIL_COLD std::uint32_t Site::enter(const char* the_function, const char* t
     // Threads that come here at once have an entry each. The first one counts: the others are never complete.
     std::uint32_t known = kNoRoom;
     if (!entry.compare_exchange_strong(known, number, std::memory_order_acq_rel)) number = known;
+    // (Of an entry that was complete before: its tracer may have refused it, and sees the bit only now.)
+    if (probes_wanted() != 0 && site_entry(number).stage.load(std::memory_order_seq_cst) == kStageComplete)
+        wake_probes();
     state.store(state_of(number), std::memory_order_release);
     return number;
 }
@@ -481,7 +484,7 @@ SP_DETAIL_COLD bool Site::complete(Kind kind, std::string_view names, std::strin
         const std::uint32_t place = note_shortage(store_description(body));
         if (place == kNoMemory || place == kNoRoom) return false;
         if (known.body_at.compare_exchange_strong(none, place, std::memory_order_acq_rel)) {
-            known.stage.store(kStageComplete, std::memory_order_release);
+            known.stage.store(kStageComplete, std::memory_order_seq_cst);
             finish(number);
             return true;
         }

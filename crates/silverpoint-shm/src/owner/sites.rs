@@ -364,6 +364,7 @@ fn add(
     }
     evaluate(session, entry, description);
     publish(session, remembered, entry, encoded.hash);
+    // After the state is stored: a tracer's library that has refused the site clears its bit then.
     tracer_libraries::wake(session);
     Ok(entry)
 }

@@ -86,6 +86,35 @@ fn what_the_kernel_refuses_is_one_message_and_costs_nothing() {
     assert_eq!(declared.iter().filter(|entry| matches!(entry, Entry::Declaration(..))).count(), 1);
 }
 
+/// A controller, or a frontend that registers the place again, sets the bit of a refused site. It is cleared.
+#[test]
+fn what_the_kernel_has_refused_costs_nothing_when_it_is_asked_for_again() {
+    let scratch = Scratch::new();
+    let types = built("types", "g++", &["-std=c++20", "-O1", &file("types.cpp"), "-pthread"]);
+    for (path, words, lines) in
+        [(types, &[][..], &["", "l", "", "l"][..]), (example("shop"), &["ticks"], &["", ""])]
+    {
+        let mut command = scratch.command(path, words);
+        command.env("SILVERPOINT_PROBES", "user_events").env("SILVERPOINT_USER_EVENTS_LIBRARY", library());
+        command.env("EVENTS", scratch.path("events")).env("LIMIT", "0");
+        let mut program = Ticking::start(&mut command);
+        let pid = program.child.id();
+        let wait = || {
+            scratch.wait("no bit of a site without an event", || {
+                let (states, asked) = states(&scratch, pid);
+                asked != 0 && !states.is_empty() && states.iter().all(|byte| byte & state::PROBED == 0)
+            });
+        };
+        for line in lines {
+            program.say(line);
+            wait();
+            switch(&scratch, pid, "user_events=on");
+            wait();
+        }
+        program.finish();
+    }
+}
+
 fn daemon() -> PathBuf {
     built("daemon", "g++", &["-std=c++20", "-O1", &file("daemon.cpp"), "-pthread"])
 }
