@@ -19,8 +19,8 @@ import projects as described
 TOP = Path(__file__).resolve().parent.parent.parent
 # Bytes that one test program may print.
 OUTPUT_MOST = 4 << 20
-# Tests in Python among the names of test programs: of what builds here, and with an SDK.
-IN_PYTHON = {"Build": "test.py", "Sdk": "test_sdk.py", "Lttng": "test_lttng.py"}
+# Tests in Python among the names of test programs: of what builds here, with an SDK, and with other tracers.
+IN_PYTHON = {"Build": "test.py", "Sdk": "test_sdk.py", "Lttng": "test_lttng.py", "Kernel": "test_kernel.py"}
 
 
 class Failed(Exception):

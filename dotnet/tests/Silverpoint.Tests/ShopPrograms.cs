@@ -3,7 +3,7 @@ using System.Collections.Generic;
 using System.Globalization;
 using Silverpoint;
 
-/// What test_lttng.py compares: the same records in the ring and in LTTng.
+/// What test_lttng.py and test_kernel.py compare: the same records in the ring and in another tracer.
 static partial class Programs
 {
     static readonly Logger shop = new Logger("shop");
@@ -24,23 +24,26 @@ static partial class Programs
         }
     }
 
-    /// With `ticks`: one event for each line of input.
+    /// For each line of input, `ticks` makes one event and `rounds` a round.
     public static int Shop(string[] arguments)
     {
-        if (arguments[0] == "ticks")
-        {
-            while (Console.In.ReadLine() != null)
-            {
-                shopTick.Record();
-                Console.Out.Write("done\n");
-                Console.Out.Flush();
-            }
-            return 0;
-        }
+        if (arguments[0] == "ticks") return ForEachLine(_ => shopTick.Record());
+        if (arguments[0] == "rounds") return ForEachLine(ShopOnce);
         int times = int.Parse(arguments[0], CultureInfo.InvariantCulture);
         ShopOnce(0);
         if (Console.In.ReadLine() == null) return 1;
         for (int i = 1; i <= times; ++i) ShopOnce(i);
+        return 0;
+    }
+
+    static int ForEachLine(Action<int> make)
+    {
+        for (int i = 1; Console.In.ReadLine() != null; ++i)
+        {
+            make(i);
+            Console.Out.Write("done\n");
+            Console.Out.Flush();
+        }
         return 0;
     }
 }

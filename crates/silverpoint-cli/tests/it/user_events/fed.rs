@@ -233,6 +233,15 @@ fn every_field_in_rust_is_as_in_the_ring() {
     every_field_is_as_in_the_ring(&example("shop"), &[], 2200);
 }
 
+/// A program that others have built, and how many records it makes behind its first round: `scripts/dotnet test Kernel` names one.
+#[test]
+#[ignore = "needs a program that scripts/dotnet builds"]
+fn every_field_in_a_named_program_is_as_in_the_ring() {
+    let named = std::env::var("SILVERPOINT_NAMED_PROGRAM").unwrap();
+    let (program, count) = named.rsplit_once(' ').unwrap();
+    every_field_is_as_in_the_ring(Path::new(program), &[], count.parse().unwrap());
+}
+
 /// A program that records one event for each line of its input, and says so.
 pub(super) struct Ticking {
     pub(super) child: Child,
