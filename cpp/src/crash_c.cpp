@@ -1,5 +1,5 @@
 // Crash records of programs in C (silverpoint/crash.h), by the C++ frontend's handler.
-#include <silverpoint/detail/crash_handler.hpp>
+#include <silverpoint/platform/crash_events.hpp>
 #include <silverpoint/silverpoint.hpp>
 
 using namespace silverpoint::detail;
@@ -22,10 +22,7 @@ SP_DETAIL_OWN bool sp_install_crash_handler(const COptions* given) {
     const COptions options = given == nullptr ? COptions() : *given;
     if (options.drain != nullptr) crash_settings.drain.store(options.drain, std::memory_order_release);
     if (!prepare_for_crashes(options.wait_ms)) return false;
-    const CrashSignal signals[] = {{options.segv, SIGSEGV}, {options.bus, SIGBUS},   {options.ill, SIGILL},
-                                   {options.fpe, SIGFPE},   {options.abrt, SIGABRT}, {options.sys, SIGSYS},
-                                   {options.trap, SIGTRAP}, {options.term, SIGTERM}};
-    take_crash_signals(signals);
+    take_crashes(options);
     return true;
 }
 
@@ -41,16 +38,14 @@ SP_DETAIL_OWN bool sp_c_expect_logger(char* error, std::size_t error_size) {
         }
         return false;
     }
-    if (session.is_ready())
-        session.logger_process.store(static_cast<std::uint32_t>(getpid()), std::memory_order_relaxed);
+    if (session.is_ready()) session.logger_process.store(process_id(), std::memory_order_relaxed);
     return true;
 }
 
-SP_DETAIL_OWN void sp_prepare_thread_for_crash() { give_alternate_stack(); }
+SP_DETAIL_OWN void sp_prepare_thread_for_crash() { give_crash_stack(); }
 
-[[noreturn, gnu::noinline, gnu::visibility("hidden")]] void sp_c_fail_check(const char* source,
-                                                                            unsigned count, const char* file,
-                                                                            unsigned line) {
+[[noreturn, gnu::noinline]] SP_DETAIL_OWN void sp_c_fail_check(const char* source, unsigned count,
+                                                               const char* file, unsigned line) {
     const Names names(source, count);
     const std::string_view condition = names.text().substr(0, names.text().find('\n'));
     fail_check(reinterpret_cast<std::uint64_t>(__builtin_return_address(0)), condition, file, line);

@@ -9,7 +9,8 @@
  *
  * A fatal signal or a failed check makes one record of level fatal and category silverpoint.crash. It has the
  * cause, the signal's details, the failing thread and its stack. Then the previous handler is called, or the
- * signal's default action happens. Install it once, in the executable, before threads are started. Call it
+ * signal's default action happens. On Windows an exception that nobody handles is such a signal, and a failed
+ * assert is a check. Install it once, in the executable, before threads are started. Call it
  * from any thread, not from signal handlers.
  *
  * sp_start_logger (silverpoint/start.h) installs the handler, too. The logger then delivers all records
@@ -17,7 +18,7 @@
 #ifndef SILVERPOINT_CRASH_H
 #define SILVERPOINT_CRASH_H
 
-#include "platform/only_linux.h"
+#include "platform/linux_or_windows.h"
 #include "silverpoint.h"
 
 #ifndef __cplusplus

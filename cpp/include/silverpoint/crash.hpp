@@ -21,6 +21,9 @@
 // threads that have made their first record since. It also does in threads that have called
 // prepare_thread_for_crash. Any other thread whose stack is used up ends without a record.
 //
+// On Windows an exception that nobody handles is such a signal, and a failed assert of the executable is a
+// check. No dialog opens. sys stands for exceptions that are nothing else here, and term for nothing.
+//
 // Install it once, in the executable, before threads are started. Call it from any thread, not from signal
 // handlers.
 #pragma once
@@ -31,9 +34,11 @@
 #include <exception>
 #include <typeinfo>
 
-#include "detail/crash_handler.hpp"
-#include "platform/only_linux.h"
+#include "platform/crash_events.hpp"
 #include "silverpoint.hpp"
+
+// Elsewhere the error says it, once.
+#if defined(__linux__) || defined(_WIN64)
 
 namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
@@ -52,20 +57,20 @@ struct SP_DETAIL_VISIBLE crash_options {
 bool install_crash_handler(const crash_options& options = {});
 
 // A stack for the handler in the calling thread. Threads get one with their first record, or by this call.
-inline void prepare_thread_for_crash() { detail::give_alternate_stack(); }
+inline void prepare_thread_for_crash() { detail::give_crash_stack(); }
 
 }  // namespace v1
 }  // namespace silverpoint
 
 // Ends the program if a condition is false: records the text beside it, then makes a crash record, then
 // aborts.
-#define SP_CHECK(condition, ...)                                               \
-    do {                                                                       \
-        if (!(condition)) [[unlikely]] {                                       \
-            __VA_OPT__(SP_FATAL(__VA_ARGS__);)                                 \
-            ::silverpoint::detail::fail_check(#condition, __FILE__, __LINE__); \
-        }                                                                      \
-    } while (false)
+#    define SP_CHECK(condition, ...)                                               \
+        do {                                                                       \
+            if (!(condition)) [[unlikely]] {                                       \
+                __VA_OPT__(SP_FATAL(__VA_ARGS__);)                                 \
+                ::silverpoint::detail::fail_check(#condition, __FILE__, __LINE__); \
+            }                                                                      \
+        } while (false)
 
 SP_DETAIL_BEGIN
 
@@ -77,23 +82,23 @@ SP_DETAIL_BEGIN
 SP_DETAIL_COLD void describe_exception(Crash& crash) {
     const std::type_info* type = abi::__cxa_current_exception_type();
     if (type == nullptr) {
-        crash.cause = "terminate";
+        crash.begin("terminate");
         crash.what.add("std::terminate was called");
         return;
     }
-    crash.cause = "exception";
+    crash.begin("exception");
     int status = 0;
     char* name = abi::__cxa_demangle(type->name(), nullptr, nullptr, &status);
     crash.what.add("uncaught ").add(name != nullptr ? name : type->name());
     std::free(name);
-#ifdef __cpp_exceptions
+#    ifdef __cpp_exceptions
     try {
         throw;
     } catch (const std::exception& error) {
         if (const char* text = error.what(); text != nullptr) crash.what.add(": ").add(text);
     } catch (...) {
     }
-#endif
+#    endif
 }
 
 inline constinit std::terminate_handler terminate_before = nullptr;
@@ -111,11 +116,8 @@ inline namespace v1 SP_DETAIL_HIDDEN {
 
 inline bool install_crash_handler(const crash_options& options) {
     using namespace detail;
-    const CrashSignal taken[] = {{options.segv, SIGSEGV}, {options.bus, SIGBUS},   {options.ill, SIGILL},
-                                 {options.fpe, SIGFPE},   {options.abrt, SIGABRT}, {options.sys, SIGSYS},
-                                 {options.trap, SIGTRAP}, {options.term, SIGTERM}};
     if (!prepare_for_crashes(options.wait_ms)) return false;
-    take_crash_signals(taken);
+    take_crashes(options);
     if (options.terminate && terminate_before == nullptr) {
         terminate_before = std::set_terminate(&on_terminate);
     }
@@ -124,3 +126,5 @@ inline bool install_crash_handler(const crash_options& options) {
 
 }  // namespace v1
 }  // namespace silverpoint
+
+#endif

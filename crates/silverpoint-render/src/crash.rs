@@ -157,7 +157,12 @@ impl Crash {
 
     fn module_name(&self, index: usize) -> &str {
         let path = &self.modules[index].path;
-        path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(path)
+        // Windows's begin with a drive or a share.
+        let is_windows = path.get(1..3) == Some(":\\") || path.starts_with("\\\\");
+        path.rsplit(if is_windows { '\\' } else { '/' })
+            .next()
+            .filter(|name| !name.is_empty())
+            .unwrap_or(path)
     }
 }
 
@@ -170,8 +175,13 @@ pub(crate) fn push_summary(out: &mut String, args: &[u8]) -> bool {
         push_escaped(out, &crash.place);
     }
     out.push_str(" in thread ");
-    push_escaped(out, &crash.thread);
-    let _ = write!(out, " ({})", crash.tid);
+    // (On Windows few threads have a name.)
+    if crash.thread.is_empty() {
+        let _ = write!(out, "{}", crash.tid);
+    } else {
+        push_escaped(out, &crash.thread);
+        let _ = write!(out, " ({})", crash.tid);
+    }
     true
 }
 
@@ -315,6 +325,10 @@ mod tests {
 
     /// A crash in two modules that are not here, with a frame in none and a cut stack.
     fn args(cause: &str) -> Vec<u8> {
+        args_of("worker", "/not/here/app", cause)
+    }
+
+    fn args_of(thread: &str, module: &str, cause: &str) -> Vec<u8> {
         let mut args = Vec::new();
         for text in ["SIGSEGV\n(SEGV_MAPERR)", cause, "a.cpp:7"] {
             put(&mut args, text.as_bytes());
@@ -327,14 +341,14 @@ mod tests {
         args.extend(16_u64.to_le_bytes());
         args.push(0);
         args.extend(4313_u32.to_le_bytes());
-        put(&mut args, b"worker");
+        put(&mut args, thread.as_bytes());
         args.extend((6_u32 | CUT).to_le_bytes());
         args.extend(9_u32.to_le_bytes());
         for frame in [0x1000_u64, 0x3010, 0x2010, 0x2010, 0x2010, 0x2000] {
             args.extend(frame.to_le_bytes());
         }
         args.extend(2_u32.to_le_bytes());
-        for (path, begin) in [("/not/here/app", 0x1000_u64), ("lib\x1b.so", 0x2000)] {
+        for (path, begin) in [(module, 0x1000_u64), ("lib\x1b.so", 0x2000)] {
             put(&mut args, path.as_bytes());
             put(&mut args, &[0xAB, 0xCD, 0xEF]);
             for word in [0x400_u64, begin, begin + 0x1000] {
@@ -356,6 +370,23 @@ mod tests {
              #5 app+0x1c00\n    … 9 outer frames are not recorded\n    app abcdef: /not/here/app (the file is not here)\n    \
              lib\\x1b.so abcdef: lib\\x1b.so (no build id or no path is recorded)\n"
         );
+    }
+
+    #[test]
+    fn modules_of_windows_have_names_and_threads_may_have_none() {
+        for (path, name) in [
+            ("C:\\not\\here\\app.exe", "app.exe"),
+            ("\\\\server\\share\\app.exe", "app.exe"),
+            ("/odd\\name", "odd\\name"),
+            ("C:\\", "C:\\"),
+        ] {
+            let args = args_of("", path, "signal");
+            let mut text = String::new();
+            assert!(push_summary(&mut text, &args));
+            push_stack(&mut text, &mut Symbols::new(), &args);
+            let begin = format!("SIGSEGV\\n(SEGV_MAPERR) at a.cpp:7 in thread 4313    #0 {name}+0xc00\n");
+            assert!(text.starts_with(&begin), "{text}");
+        }
     }
 
     /// Where no signal has interrupted the thread, the first address is a return address, too: it may be the first of the next module.

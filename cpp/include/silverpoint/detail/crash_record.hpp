@@ -2,9 +2,7 @@
 // that is reserved for it. So it does not matter what the failing thread was doing with its own ring.
 #pragma once
 
-#include "../platform/linux/crash_stack.hpp"
-#include "../platform/linux/signals.hpp"
-#include "abort_message.hpp"
+#include "../platform/crash_stack.hpp"
 #include "site.hpp"
 
 SP_DETAIL_BEGIN
@@ -15,9 +13,20 @@ struct Crash {
     Text<1000> what;
     Text<255> where;
     int signal = 0, code = 0;
+    const char *name = "", *code_name = "";  // of both
     bool has_address = false;
     std::uint64_t address = 0;
     std::uint32_t sender = 0;  // process that sent the signal, or 0
+
+    void begin(const char* why) {
+        cause = why;
+        what.cut(0);
+        where.cut(0);
+        signal = code = 0;
+        name = code_name = "";
+        has_address = false;
+        sender = 0;
+    }
 };
 
 inline constexpr std::string_view kCrashNames =
@@ -44,31 +53,6 @@ SP_DETAIL_COLD void add_hex(Text<Length>& text, std::uint64_t value) {
     do digits[--at] = "0123456789abcdef"[value % 16];
     while ((value /= 16) != 0);
     text.add("0x").add(digits + at, sizeof digits - at);
-}
-
-// Describes a signal by its information.
-SP_DETAIL_COLD void describe_signal(Crash& crash, int signal, const siginfo_t* info) {
-    crash.cause = "signal";
-    crash.signal = signal;
-    crash.code = info->si_code;
-    const bool is_fault = signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE ||
-                          signal == SIGTRAP || signal == SIGSYS;
-    crash.has_address = is_fault && info->si_code > 0;
-    if (crash.has_address) crash.address = reinterpret_cast<std::uint64_t>(info->si_addr);
-    if (info->si_code <= 0) crash.sender = static_cast<std::uint32_t>(info->si_pid);
-    crash.what.cut(0);
-    crash.what.add(signal_name(signal));
-    // A signal that another process sends has no message.
-    const bool is_own_abort = signal == SIGABRT && info->si_code <= 0 && info->si_pid == getpid();
-    if (is_own_abort && add_abort_message(crash.what, ": ")) return;
-    const char* code = code_name(signal, info->si_code);
-    if (*code != 0) crash.what.add(" (").add(code).add(")");
-    if (crash.has_address) {
-        crash.what.add(signal == SIGSYS ? " at call " : " at address ");
-        add_hex(crash.what, crash.address);
-    } else if (crash.sender != 0) {
-        crash.what.add(" sent by process ").number(crash.sender);
-    }
 }
 
 // Puts values one after the other. What does not fit is left out, and marked as missing if the signature
@@ -116,17 +100,17 @@ SP_DETAIL_COLD std::size_t put_crash(char* out, std::size_t most, const Crash& c
     bytes.text(crash.cause);
     bytes.text(crash.where.c_str(), crash.where.size(), for_texts / 4);
     bytes.put(std::int32_t{crash.signal});
-    bytes.text(signal_name(crash.signal));
+    bytes.text(crash.name);
     bytes.put(std::int32_t{crash.code});
-    bytes.text(crash.signal == 0 ? "" : code_name(crash.signal, crash.code));
+    bytes.text(crash.code_name);
     bytes.put(static_cast<std::uint8_t>(crash.has_address));
     if (crash.has_address) bytes.put(crash.address);
     bytes.put(static_cast<std::uint8_t>(crash.sender != 0));
     if (crash.sender != 0) bytes.put(crash.sender);
     bytes.put(thread_id());
-    char name[17] = {};
-    syscall(SYS_prctl, 16 /* PR_GET_NAME */, name, 0, 0, 0);
-    bytes.text(name);
+    char name[16] = {};
+    name_of_thread(name);
+    bytes.text(name, strnlen(name, sizeof name), sizeof name);
     // Lengths of both lists, and one module with its path cut.
     constexpr std::size_t kRest = 12 + 4 + 100;
     const std::size_t fitting = bytes.left() > kRest ? (bytes.left() - kRest) / 8 : 0;

@@ -10,33 +10,10 @@
 #include <ucontext.h>
 #include <unwind.h>
 
+#include "../../detail/stack_trace.hpp"
 #include "../../detail/sys.hpp"
 
 SP_DETAIL_BEGIN
-
-// A file that is mapped as code.
-struct Module {
-    std::uint64_t base = 0;  // address − base is the address in the file
-    std::uint64_t begin = 0, end = 0;
-    const char* path = "";
-    unsigned char build_id[32] = {};
-    unsigned build_id_size = 0;
-};
-
-struct StackTrace {
-    static constexpr unsigned kMost = 64, kMostModules = 24;
-    // The most frames that are counted, beyond those that are kept.
-    static constexpr unsigned kMostCounted = 100'000;
-
-    // Innermost first.
-    std::uint64_t frames[kMost];
-    unsigned count;
-    unsigned missing;
-    // The requested frame was found: everything from here on is outside of the handler.
-    bool has_begun;
-    Module modules[kMostModules];
-    unsigned module_count;
-};
 
 // The executable's path, which the dynamic linker does not give. Written by prepare_stack.
 inline constinit char executable_path[1024] = {};

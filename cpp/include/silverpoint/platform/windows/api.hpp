@@ -9,6 +9,7 @@
 #include "../../detail/config.hpp"
 
 struct _BY_HANDLE_FILE_INFORMATION;
+struct _EXCEPTION_POINTERS;
 struct _FILETIME;
 struct _MEMORYSTATUSEX;
 struct _MEMORY_BASIC_INFORMATION;
@@ -55,6 +56,13 @@ SP_DETAIL_IMPORT int __stdcall GetModuleHandleExW(unsigned long, const wchar_t*,
 SP_DETAIL_IMPORT struct HINSTANCE__* __stdcall LoadLibraryW(const wchar_t*);
 SP_DETAIL_IMPORT std::intptr_t(__stdcall* __stdcall GetProcAddress(struct HINSTANCE__*, const char*))();
 
+// What ends the process.
+SP_DETAIL_IMPORT int __stdcall TerminateProcess(void*, unsigned);
+SP_DETAIL_IMPORT unsigned __stdcall SetErrorMode(unsigned);
+SP_DETAIL_IMPORT int __stdcall SetThreadStackGuarantee(unsigned long*);
+SP_DETAIL_IMPORT long(__stdcall* __stdcall SetUnhandledExceptionFilter(
+    long(__stdcall*)(struct _EXCEPTION_POINTERS*)))(struct _EXCEPTION_POINTERS*);
+
 // Debuggers and debug monitors.
 SP_DETAIL_IMPORT int __stdcall IsDebuggerPresent();
 SP_DETAIL_IMPORT void __stdcall OutputDebugStringA(const char*);
@@ -72,6 +80,7 @@ SP_DETAIL_IMPORT void* __stdcall HeapAlloc(void*, unsigned long, std::size_t);
 SP_DETAIL_IMPORT int __stdcall HeapFree(void*, unsigned long, void*);
 SP_DETAIL_IMPORT void* __stdcall LocalFree(void*);
 SP_DETAIL_IMPORT void* __stdcall VirtualAlloc(void*, std::size_t, unsigned long, unsigned long);
+SP_DETAIL_IMPORT int __stdcall VirtualProtect(void*, std::size_t, unsigned long, unsigned long*);
 SP_DETAIL_IMPORT int __stdcall VirtualFree(void*, std::size_t, unsigned long);
 SP_DETAIL_IMPORT std::size_t __stdcall VirtualQuery(const void*, struct _MEMORY_BASIC_INFORMATION*,
                                                     std::size_t);

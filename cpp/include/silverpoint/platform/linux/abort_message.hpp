@@ -3,7 +3,7 @@
 // other C libraries, and what it points to is copied as memory that may not exist.
 #pragma once
 
-#include "../platform/linux/crash_stack.hpp"
+#include "crash_stack.hpp"
 
 SP_DETAIL_BEGIN
 
