@@ -1,11 +1,16 @@
 """Tests of `scripts/windows`: debug output of C++, to debuggers and to monitors."""
 
+import fcntl
 import json
 import os
+import pty
 import re
 import signal
+import struct
+import subprocess
+import termios
 
-from __main__ import DEADLINE, MONITOR, OUT, ROOT, SENDER, SKIPPED, Place, Running, fine, has_no_rust, wait_until
+from __main__ import DEADLINE, ENVIRONMENT, MONITOR, OUT, ROOT, SENDER, SKIPPED, Place, Running, fine, has_no_rust, wait_until
 
 DEBUG_TEXTS = OUT / "debug_texts.exe"
 
@@ -133,6 +138,59 @@ def test_debug_output_finds_monitors_that_come_and_go(_):
             numbers = [int(text[6:]) for text in monitor.texts()]
             assert numbers == list(range(numbers[0], numbers[0] + len(numbers))), f"monitor {turn}: {numbers[:50]}"
         assert numbers[-1] == last
+
+
+class Console:
+    """A terminal of Linux, which Wine makes a console of, and a monitor in it."""
+
+    def __init__(self, running):
+        self.terminal, end = pty.openpty()
+        fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
+        os.set_blocking(self.terminal, False)
+        self.shown = ""
+        self.process = running.add(subprocess.Popen(["wine", str(MONITOR)], env=ENVIRONMENT | {"TERM": "xterm-256color"}, cwd=OUT, stdin=end, stdout=end, stderr=end, start_new_session=True))
+        os.close(end)
+
+    def read(self):
+        """What is shown since the last call of `wait_for`."""
+        try:
+            while some := os.read(self.terminal, 1 << 16):
+                self.shown += some.decode(errors="replace")
+        except OSError:
+            pass
+        return self.shown
+
+    def wait_for(self, text):
+        """Gives what came up to then."""
+        wait_until(lambda: text in self.read(), f"{text!r} in a console; it shows {self.shown!r}")
+        shown, self.shown = self.shown, ""
+        return shown
+
+    def press(self, key):
+        os.write(self.terminal, key)
+
+
+def test_the_debug_monitor_in_a_console(_):
+    if has_no_rust():
+        return SKIPPED
+    with Running() as running:
+        console = Console(running)
+        console.wait_for("listens")
+
+        def send(text):
+            assert running.begin(SENDER, "send", text, 3).wait(timeout=DEADLINE) == 0
+        send("one")
+        assert re.search(r"\x1b\[3[1-6]mdebug_sender\.exe\[", console.wait_for("one: 2"))
+        # Another key does nothing.
+        console.press(b"x ")
+        console.wait_for("stands still")
+        send("two")
+        assert "two" not in console.read(), console.shown
+        console.press(b" ")
+        console.wait_for("two: 2")
+        send("three")
+        console.wait_for("three: 2")
+    os.close(console.terminal)
 
 
 def test_the_bench_works(_):

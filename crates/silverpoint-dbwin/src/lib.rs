@@ -6,6 +6,8 @@
 //!
 //! The monitor is a state machine over [`Objects`]. Tests run it beside simulated senders, on any system.
 
+#[cfg(windows)]
+mod console;
 #[cfg(any(windows, test))]
 mod filter;
 mod monitor;
@@ -19,6 +21,8 @@ mod queue;
 mod show;
 #[cfg(test)]
 mod tests;
+#[cfg(any(windows, test))]
+mod view;
 
 pub use monitor::{BUFFER_BYTES, Message, Monitor, Objects, is_served};
 #[cfg(windows)]

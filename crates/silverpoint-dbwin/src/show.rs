@@ -8,11 +8,13 @@ use std::thread::{self, JoinHandle};
 
 use windows_sys::Win32::Foundation::ERROR_PIPE_NOT_CONNECTED;
 
+use crate::console;
 use crate::filter::Filter;
 use crate::monitor::Monitor;
 use crate::objects::WindowsObjects;
 use crate::process::{self, Names, Time};
 use crate::queue::{Entrance, Exit, queue};
+use crate::view::{self, Pause};
 
 const HELP: &str = "\
 Shows what programs of this session give to OutputDebugString, one message a line: time, process, text.
@@ -22,6 +24,9 @@ usage: silverpoint-debug [--json] [--grep TEXT] [PID|NAME]...
   PID|NAME      only these processes; `*` and `?` match in names
   --grep TEXT   only messages that contain this text (`*` and `?` match)
   --json        one JSON object a line, which `silverpoint convert` makes a trace file of
+
+In a console each process has a colour (unless NO_COLOR is set), and the space bar makes the output stand still and
+go on.
 
 Ends by Ctrl-C, or when its standard output is closed. Exit status 1: another debug monitor takes the messages, or
 the system refuses; 2: wrong usage.";
@@ -77,7 +82,14 @@ fn listen(is_json: bool, filter: Filter) -> Result<(), String> {
     eprintln!("silverpoint-debug: listens");
     let (entrance, exit) = queue(WAITING);
     // Printing waits for its reader; senders do not.
-    let printer = thread::spawn(move || print(&exit, is_json, &filter));
+    let output = console::output();
+    let pause = Arc::new(Pause::default());
+    if output.is_console {
+        let pause = pause.clone();
+        thread::spawn(move || obey_keys(&pause));
+    }
+    let has_colours = output.has_colours && std::env::var_os("NO_COLOR").is_none_or(|text| text.is_empty());
+    let printer = thread::spawn(move || print(&exit, is_json, has_colours, &pause, &filter));
     take(&mut monitor, &entrance, &printer).map_err(failed)?;
     match printer.join() {
         Ok(Err(error)) if !is_closed(&error) => Err(format!("standard output: {error}")),
@@ -106,10 +118,27 @@ fn take<T>(
     Ok(())
 }
 
-fn print(exit: &Exit<Copied>, is_json: bool, filter: &Filter) -> io::Result<()> {
+/// As long as standard input is a console.
+fn obey_keys(pause: &Pause) {
+    while let Some(key) = console::next_key() {
+        if key == ' ' {
+            let now = if pause.toggle() { "stands still: the space bar lets it go on" } else { "goes on" };
+            eprintln!("silverpoint-debug: {now}");
+        }
+    }
+}
+
+fn print(
+    exit: &Exit<Copied>,
+    is_json: bool,
+    has_colours: bool,
+    pause: &Pause,
+    filter: &Filter,
+) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     while let Some(first) = exit.wait() {
         for copied in iter::once(first).chain(iter::from_fn(|| exit.next())).take(WAITING) {
+            pause.wait(|| out.flush())?;
             let (name, text) = (&copied.name, process::text(&copied.text));
             let text = text.trim_end_matches(['\r', '\n']);
             if !filter.wants_process(name, copied.pid) || !filter.wants_text(text) {
@@ -122,8 +151,7 @@ fn print(exit: &Exit<Copied>, is_json: bool, filter: &Filter) -> io::Result<()> 
                     r#"{{"time":"{time}","level":"debug","category":"debug_output","process":"{name}","pid":{pid},"message":"{text}"}}"#
                 )?;
             } else {
-                // One message is one line.
-                writeln!(out, "{} {name}[{}] {}", copied.time.local(), copied.pid, text.escape_debug())?;
+                writeln!(out, "{}", view::line(&copied.time.local(), name, copied.pid, text, has_colours))?;
             }
         }
         out.flush()?;
