@@ -81,7 +81,7 @@ TEST(Rewritten, NumberedArgumentsAreInTheOrderOfTheirConversions) {
 // A place that finds no room for its text tries again at each execution, and keeps nothing.
 TEST(Rewritten, WithoutRoomNothingGrows) {
     namespace detail = silverpoint::detail;
-    auto& next = detail::session.word(detail::at::kDescsNext);
+    auto& next = detail::session.header().descs_next;
     const std::uint32_t before = next.load(),
                         all = static_cast<std::uint32_t>(detail::session.descs_size / 8);
     // Just as much room as its location needs.

@@ -116,7 +116,7 @@ TEST(Format, ManyThreadsMeetAtOneCall) {
 // Loggers of variable names may take half of the table; what a native call has to say is not theirs.
 TEST(Format, TextsInVariablesAreRecordedWhenOthersHaveTheirHalf) {
     namespace detail = silverpoint::detail;
-    auto& next = detail::session.word(detail::at::kSitesNext);
+    auto& next = detail::session.header().sites_next;
     const std::uint32_t before = next.load();
     next.store(detail::session.sites_cap / 2);
     const auto say = [](char(&text)[16], bool first) {

@@ -370,7 +370,7 @@ TEST_F(SpdlogNames, ManyLinesOfManyLoggersLeaveHalfOfTheTable) {
 // As above, with files of their own: such a line says by the logger's name where it goes.
 TEST_F(SpdlogNames, LoggersThatFindNoRoomForSitesKeepTheirFiles) {
     use_up_categories();
-    auto& next = detail::session.word(detail::at::kSitesNext);
+    auto& next = detail::session.header().sites_next;
     if (next.load() < detail::session.sites_cap / 2) next.store(detail::session.sites_cap / 2);
     std::vector<std::unique_ptr<spdlog::logger>> all;
     for (int i = 0; i < 5; ++i)
@@ -415,8 +415,8 @@ TEST_F(SpdlogNames, LoggersThatFindNoRoomForSitesKeepTheirFiles) {
 TEST_F(SpdlogNames, WhatFindsNoRoomIsCountedByItsOwnName) {
     const std::string directives = "warn,loud=trace";
     char* const text = detail::session.control + detail::session.directives_at;
-    auto& size = detail::session.word(detail::at::kDirectivesLen);
-    auto& next = detail::session.word(detail::at::kSitesNext);
+    auto& size = detail::session.header().directives_len;
+    auto& next = detail::session.header().sites_next;
     const std::string text_before(text, size.load());
     const std::uint32_t next_before = next.load();
     directives.copy(text, directives.size());

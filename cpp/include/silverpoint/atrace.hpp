@@ -68,8 +68,7 @@ namespace detail {
 // The calling process's id. It is kept here because a forked child wipes the session's own, and asking the
 // kernel costs as much as all the rest.
 inline std::uint32_t atrace_process() {
-    return session.is_ready() ? session.plain<const std::uint32_t>(at::kPid)
-                              : static_cast<std::uint32_t>(getpid());
+    return session.is_ready() ? session.header().pid : static_cast<std::uint32_t>(getpid());
 }
 
 // One call, as the kernel gets it.

@@ -82,33 +82,6 @@ SP_DETAIL_END
 
 SP_DETAIL_BEGIN
 
-// Control file: offsets in the header (section 3.1).
-namespace at {
-inline constexpr std::size_t kVersionMajor = 8, kHeaderSize = 12, kFlags = 16, kPid = 20, kStartTime = 24,
-                             kBootId = 32, kUid = 48, kPidNs = 52, kCreatedWallNs = 56, kSessionId = 64,
-                             kClockSource = 80, kParentPid = 84, kTicksPerSecond = 88, kControlSize = 96,
-                             kRingsSize = 104, kSlabBytes = 112, kSlabCount = 116, kSlabsAt = 120,
-                             kDirectivesAt = 128, kDirectivesCap = 136, kSitesCap = 140, kSitesAt = 144,
-                             kStatesAt = 152, kIndexAt = 160, kIndexCap = 168, kAnchorsCap = 172,
-                             kAnchorsAt = 176, kDescsAt = 184, kDescsSize = 192, kProcessAt = 200,
-                             kProcessSize = 208, kRingHeaderSize = 212, kRingFields = 216;
-inline constexpr std::size_t kSitesNext = 512, kDescsNext = 516, kSlabsNext = 520, kStreamsNext = 524,
-                             kCopiesJoined = 528, kCopiesNext = 532, kAnchorsNext = 536, kExecutable = 540,
-                             kDescsReserved = 544, kIdsNext = 552, kSessionLosses = 560, kDoorbell = 640,
-                             kProbesWake = 648, kProbesAsked = 652, kGeneration = 704, kDirectivesLen = 708,
-                             kCollectorPid = 768, kCollectorSleeping = 772, kHeartbeat = 776,
-                             kCollectorState = 784, kBlockMaxMs = 788, kPolicy = 792, kFollowers = 832;
-}  // namespace at
-
-// A ring's header: offsets (section 4).
-namespace ring_at {
-inline constexpr std::size_t kMagic = 0, kState = 4, kOwnerTid = 8, kStream = 12, kCapacity = 16,
-                             kDataAt = 20, kLane = 24, kCopy = 26, kPrevious = 28, kClaimedTicks = 32,
-                             kName = 40, kBase = 56, kCommitted = 64, kOldest = 72, kWaiting = 80,
-                             kStalls = 88, kStallNs = 96, kConsumed = 128, kWake = 136, kTold = 144,
-                             kReturned = 152, kLosses = 192;
-}  // namespace ring_at
-
 inline constexpr std::uint32_t kRingMagic = 0x47525053;
 inline constexpr std::uint32_t kRingHeader = 256;
 // States. The rest of the word counts adoptions: a state that was read before an adoption is void after it.

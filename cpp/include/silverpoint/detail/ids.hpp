@@ -16,7 +16,7 @@ inline thread_local constinit std::atomic<std::uint64_t> tls_next_id SP_DETAIL_T
 inline thread_local constinit std::uint64_t tls_ids_of SP_DETAIL_THREAD_MODEL = 0;
 
 // First half of the session's random name.
-inline std::uint64_t session_name() { return session.plain<const std::uint64_t>(at::kSessionId); }
+inline std::uint64_t session_name() { return session.header().session_id[0]; }
 
 // The first of a block of ids that no other thread has.
 SP_DETAIL_COLD std::uint64_t claim_ids() {
@@ -26,7 +26,7 @@ SP_DETAIL_COLD std::uint64_t claim_ids() {
         return others.fetch_add(1, std::memory_order_relaxed) * kIdsInBlock - 1;
     }
     tls_ids_of = session_name();
-    const std::uint64_t block = session.longword(at::kIdsNext).fetch_add(1, std::memory_order_relaxed);
+    const std::uint64_t block = session.header().ids_next.fetch_add(1, std::memory_order_relaxed);
     return block * kIdsInBlock + 1;
 }
 

@@ -22,37 +22,37 @@ SP_DETAIL_COLD void release_owner() {
 // Reads the layout from a mapped control header, no matter which copy made it.
 SP_DETAIL_COLD void adopt_layout(const Settings& settings) {
     Session& s = session;
-    s.control_size = s.plain<std::uint64_t>(at::kControlSize);
-    s.rings_size = s.plain<std::uint64_t>(at::kRingsSize);
-    s.slabs_at = s.plain<std::uint64_t>(at::kSlabsAt);
-    s.directives_at = s.plain<std::uint64_t>(at::kDirectivesAt);
-    s.sites_at = s.plain<std::uint64_t>(at::kSitesAt);
-    s.states_at = s.plain<std::uint64_t>(at::kStatesAt);
-    s.index_at = s.plain<std::uint64_t>(at::kIndexAt);
-    s.anchors_at = s.plain<std::uint64_t>(at::kAnchorsAt);
-    s.descs_at = s.plain<std::uint64_t>(at::kDescsAt);
-    s.descs_size = s.plain<std::uint64_t>(at::kDescsSize);
-    s.slab_bytes = s.plain<std::uint32_t>(at::kSlabBytes);
-    s.slab_count = s.plain<std::uint32_t>(at::kSlabCount);
-    s.directives_cap = s.plain<std::uint32_t>(at::kDirectivesCap);
-    s.sites_cap = s.plain<std::uint32_t>(at::kSitesCap);
-    s.index_cap = s.plain<std::uint32_t>(at::kIndexCap);
-    s.anchors_cap = s.plain<std::uint32_t>(at::kAnchorsCap);
-    s.source = s.plain<std::uint32_t>(at::kClockSource);
-    s.flags = s.plain<std::uint32_t>(at::kFlags);
+    const ControlHeader& h = s.header();
+    s.control_size = h.control_size;
+    s.rings_size = h.rings_size;
+    s.slabs_at = h.slabs_at;
+    s.directives_at = h.directives_at;
+    s.sites_at = h.sites_at;
+    s.states_at = h.states_at;
+    s.index_at = h.index_at;
+    s.anchors_at = h.anchors_at;
+    s.descs_at = h.descs_at;
+    s.descs_size = h.descs_size;
+    s.slab_bytes = h.slab_bytes;
+    s.slab_count = h.slab_count;
+    s.directives_cap = h.directives_cap;
+    s.sites_cap = h.sites_cap;
+    s.index_cap = h.index_cap;
+    s.anchors_cap = h.anchors_cap;
+    s.source = h.clock_source;
+    s.flags = h.flags;
     const auto small = static_cast<std::uint32_t>(kSmallMemory / s.slab_bytes);
     s.uncollected_slabs = settings.memory != 0 || s.slab_count < small ? s.slab_count : small;
 }
 
 // Counts this copy in; false if the last one has left, and the directory may be about to be removed.
 SP_DETAIL_COLD bool enter_session(char* control) {
-    auto& joined = *reinterpret_cast<Word*>(control + at::kCopiesJoined);
+    Word& joined = header_of(control).copies_joined;
     std::uint32_t copies = joined.load(std::memory_order_acquire);
     do {
         if (copies == 0) return false;
     } while (!joined.compare_exchange_weak(copies, copies + 1, std::memory_order_acq_rel));
-    auto& next = *reinterpret_cast<Word*>(control + at::kCopiesNext);
-    session.copy = next.fetch_add(1, std::memory_order_relaxed) + 1;
+    session.copy = header_of(control).copies_next.fetch_add(1, std::memory_order_relaxed) + 1;
     return true;
 }
 
@@ -180,7 +180,7 @@ SP_DETAIL_COLD bool make_session(const Settings& settings) {
         std::size_t at;
         std::size_t size;
     };
-    std::size_t end = 4096;
+    std::size_t end = kHeaderPage;
     const auto region = [&](std::size_t size) {
         const std::size_t begin = end;
         end = (begin + size + 4095) & ~std::size_t{4095};
@@ -208,63 +208,63 @@ SP_DETAIL_COLD bool make_session(const Settings& settings) {
         unlink_session(made);
         return false;
     }
-    std::memcpy(s.control, "SPCTL\r\n\x1a", 8);
-    s.plain<std::uint16_t>(at::kVersionMajor) = 1;
-    s.plain<std::uint32_t>(at::kHeaderSize) = 4096;
-    s.plain<std::uint32_t>(at::kFlags) =
-        (settings.expected ? kFlagExpected : 0) | (settings.demanded ? kFlagDemanded : 0);
-    s.plain<std::uint32_t>(at::kPid) = process_id();
-    s.plain<std::uint32_t>(at::kParentPid) = parent_process_id();
-    s.plain<std::uint64_t>(at::kStartTime) = start_time();
+    ControlHeader& h = s.header();
+    std::memcpy(h.magic, kControlMagic, sizeof h.magic);
+    h.version_major = 1;
+    h.header_size = kHeaderPage;
+    h.flags = (settings.expected ? kFlagExpected : 0) | (settings.demanded ? kFlagDemanded : 0);
+    h.pid = process_id();
+    h.parent_pid = parent_process_id();
+    h.start_time = start_time();
     char boot[40] = {};
     boot_text(boot);
     for (unsigned i = 0, nibble = 0; boot[i] != 0 && nibble < 32; ++i) {
         const char c = boot[i];
         const int value = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
         if (value < 0) continue;
-        auto& byte = s.plain<std::uint8_t>(at::kBootId + nibble / 2);
+        std::uint8_t& byte = h.boot_id[nibble / 2];
         byte = static_cast<std::uint8_t>(byte | value << (nibble % 2 == 0 ? 4 : 0));
         ++nibble;
     }
-    s.plain<std::uint32_t>(at::kUid) = user_id();
-    s.plain<std::uint32_t>(at::kPidNs) = process_namespace();
-    s.plain<std::uint64_t>(at::kCreatedWallNs) = wall_now();
-    if (system_random(s.control + at::kSessionId, 16, true) != 16) {
-        s.plain<std::uint64_t>(at::kSessionId) = wall_now();
-        s.plain<std::uint64_t>(at::kSessionId + 8) = process_id();
+    h.uid = user_id();
+    h.pid_ns = process_namespace();
+    h.created_wall_ns = wall_now();
+    if (system_random(h.session_id, sizeof h.session_id, true) != 16) {
+        h.session_id[0] = wall_now();
+        h.session_id[1] = process_id();
     }
     s.source = clock_source();
-    s.plain<std::uint32_t>(at::kClockSource) = s.source;
-    s.plain<std::uint64_t>(at::kTicksPerSecond) = ticks_per_second(s.source);
-    s.plain<std::uint64_t>(at::kControlSize) = end;
-    s.plain<std::uint64_t>(at::kRingsSize) = rings_size;
-    s.plain<std::uint32_t>(at::kSlabBytes) = slab;
-    s.plain<std::uint32_t>(at::kSlabCount) = slabs;
-    s.plain<std::uint64_t>(at::kSlabsAt) = slabs_at;
-    s.plain<std::uint64_t>(at::kDirectivesAt) = directives_at;
-    s.plain<std::uint32_t>(at::kDirectivesCap) = kDirectives;
-    s.plain<std::uint32_t>(at::kSitesCap) = kSites;
-    s.plain<std::uint64_t>(at::kSitesAt) = sites_at;
-    s.plain<std::uint64_t>(at::kStatesAt) = states_at;
-    s.plain<std::uint64_t>(at::kIndexAt) = index_at;
-    s.plain<std::uint32_t>(at::kIndexCap) = kIndex;
-    s.plain<std::uint32_t>(at::kAnchorsCap) = kAnchors;
-    s.plain<std::uint64_t>(at::kAnchorsAt) = anchors_at;
-    s.plain<std::uint64_t>(at::kDescsAt) = descs_at;
-    s.plain<std::uint64_t>(at::kDescsSize) = kDescs;
-    s.plain<std::uint64_t>(at::kProcessAt) = process_at;
-    s.plain<std::uint32_t>(at::kRingHeaderSize) = kRingHeader;
-    constexpr std::uint16_t fields[] = {4, 8, 16, 20, 12, 64, 72, 80, 128, 136, 192, 40};
-    std::memcpy(s.control + at::kRingFields, fields, sizeof fields);
+    h.clock_source = s.source;
+    h.ticks_per_second = ticks_per_second(s.source);
+    h.control_size = end;
+    h.rings_size = rings_size;
+    h.slab_bytes = slab;
+    h.slab_count = slabs;
+    h.slabs_at = slabs_at;
+    h.directives_at = directives_at;
+    h.directives_cap = kDirectives;
+    h.sites_cap = kSites;
+    h.sites_at = sites_at;
+    h.states_at = states_at;
+    h.index_at = index_at;
+    h.index_cap = kIndex;
+    h.anchors_cap = kAnchors;
+    h.anchors_at = anchors_at;
+    h.descs_at = descs_at;
+    h.descs_size = kDescs;
+    h.process_at = process_at;
+    h.ring_header_size = kRingHeader;
+    std::memcpy(h.ring_fields, kRingFields, sizeof kRingFields);
     std::size_t len = std::strlen(settings.filter);
     if (len > kDirectives) len = 0;
     std::memcpy(s.control + directives_at, settings.filter, len);
-    s.plain<std::uint32_t>(at::kDirectivesLen) = static_cast<std::uint32_t>(len);
-    s.plain<std::uint32_t>(at::kBlockMaxMs) = settings.block_max_ms;
-    for (std::size_t i = 0; i < 6; ++i) s.plain<Policy>(at::kPolicy + i) = settings.policy[i];
-    s.plain<std::uint32_t>(at::kProcessSize) = write_process_text(s.control + process_at);
-    s.word(at::kCopiesJoined).store(1, std::memory_order_relaxed);
-    s.word(at::kCopiesNext).store(1, std::memory_order_relaxed);
+    h.directives_len.store(static_cast<std::uint32_t>(len), std::memory_order_relaxed);
+    h.block_max_ms.store(settings.block_max_ms, std::memory_order_relaxed);
+    for (std::size_t i = 0; i < kLevels; ++i)
+        h.policy[i].store(settings.policy[i], std::memory_order_relaxed);
+    h.process_size = write_process_text(s.control + process_at);
+    h.copies_joined.store(1, std::memory_order_relaxed);
+    h.copies_next.store(1, std::memory_order_relaxed);
     s.copy = 1;
     s.is_kept = settings.kept;
     adopt_layout(settings);
@@ -296,35 +296,23 @@ SP_DETAIL_COLD char* map_file(const Path& directory, const char* name, std::size
 
 // Whether this version can use a layout: everything within the files, valid sizes.
 SP_DETAIL_COLD bool is_layout_sound(const char* control, std::size_t control_size, std::size_t rings_size) {
-    const auto u32 = [&](std::size_t at) {
-        std::uint32_t value;
-        std::memcpy(&value, control + at, sizeof value);
-        return value;
+    const ControlHeader& h = header_of(control);
+    const auto fits = [&](std::uint64_t where, std::uint64_t count, std::uint64_t bytes) {
+        return where % 8 == 0 && where <= control_size && count * bytes <= control_size - where;
     };
-    const auto u64 = [&](std::size_t at) {
-        std::uint64_t value;
-        std::memcpy(&value, control + at, sizeof value);
-        return value;
-    };
-    const auto fits = [&](std::size_t where, std::uint64_t count, std::uint64_t bytes) {
-        return u64(where) % 8 == 0 && u64(where) <= control_size &&
-               count * bytes <= control_size - u64(where);
-    };
-    constexpr std::uint16_t fields[] = {4, 8, 16, 20, 12, 64, 72, 80, 128, 136, 192, 40};
-    const std::uint32_t slab = u32(at::kSlabBytes), index = u32(at::kIndexCap);
-    return std::memcmp(control, "SPCTL\r\n\x1a", 8) == 0 && (u32(at::kVersionMajor) & 0xFFFF) == 1 &&
-           u32(at::kRingHeaderSize) == kRingHeader &&
-           std::memcmp(control + at::kRingFields, fields, sizeof fields) == 0 &&
-           u64(at::kControlSize) <= control_size && u64(at::kRingsSize) <= rings_size &&
-           slab >= (64u << 10) && slab <= (1u << 20) && (slab & (slab - 1)) == 0 &&
-           std::uint64_t{u32(at::kSlabCount)} * slab <= u64(at::kRingsSize) && index != 0 &&
-           (index & (index - 1)) == 0 && u32(at::kSitesCap) != 0 && u32(at::kAnchorsCap) != 0 &&
-           fits(at::kSlabsAt, u32(at::kSlabCount), 16) &&
-           fits(at::kDirectivesAt, u32(at::kDirectivesCap), 1) &&
-           fits(at::kSitesAt, u32(at::kSitesCap), kSiteEntry) && fits(at::kStatesAt, u32(at::kSitesCap), 1) &&
-           fits(at::kIndexAt, index, 4) && fits(at::kAnchorsAt, u32(at::kAnchorsCap), 32) &&
-           u64(at::kDescsSize) <= control_size && fits(at::kDescsAt, u64(at::kDescsSize), 1) &&
-           u64(at::kProcessAt) <= control_size && u32(at::kProcessSize) <= control_size - u64(at::kProcessAt);
+    const std::uint32_t slab = h.slab_bytes, index = h.index_cap;
+    return std::memcmp(h.magic, kControlMagic, sizeof h.magic) == 0 && h.version_major == 1 &&
+           h.ring_header_size == kRingHeader &&
+           std::memcmp(h.ring_fields, kRingFields, sizeof kRingFields) == 0 &&
+           h.control_size <= control_size && h.rings_size <= rings_size && slab >= (64u << 10) &&
+           slab <= (1u << 20) && (slab & (slab - 1)) == 0 &&
+           std::uint64_t{h.slab_count} * slab <= h.rings_size && index != 0 && (index & (index - 1)) == 0 &&
+           h.sites_cap != 0 && h.anchors_cap != 0 && fits(h.slabs_at, h.slab_count, 16) &&
+           fits(h.directives_at, h.directives_cap, 1) && fits(h.sites_at, h.sites_cap, kSiteEntry) &&
+           fits(h.states_at, h.sites_cap, 1) && fits(h.index_at, index, 4) &&
+           fits(h.anchors_at, h.anchors_cap, 32) && h.descs_size <= control_size &&
+           fits(h.descs_at, h.descs_size, 1) && h.process_at <= control_size &&
+           h.process_size <= control_size - h.process_at;
 }
 
 // Visits the sessions of this very process image: those whose owner lock is held. `visit` joins one and

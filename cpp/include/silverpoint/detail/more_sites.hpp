@@ -42,8 +42,8 @@ SP_DETAIL_COLD std::atomic<MoreSite*>& more_place(const MoreKey& key) {
 // is for places in the source.
 SP_DETAIL_COLD bool is_room_for_more_sites() {
     return ensure_session() &&
-           session.word(at::kSitesNext).load(std::memory_order_relaxed) < session.sites_cap / 2 &&
-           std::size_t{session.word(at::kDescsNext).load(std::memory_order_relaxed)} * 8 <
+           session.header().sites_next.load(std::memory_order_relaxed) < session.sites_cap / 2 &&
+           std::size_t{session.header().descs_next.load(std::memory_order_relaxed)} * 8 <
                session.descs_size / 2;
 }
 

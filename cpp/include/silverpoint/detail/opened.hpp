@@ -30,7 +30,7 @@ inline std::uint32_t accessible_slabs(std::uint32_t slabs) {
 }
 
 inline std::uint32_t slabs_in_use() {
-    const std::uint32_t next = session.word(at::kSlabsNext).load(std::memory_order_acquire);
+    const std::uint32_t next = session.header().slabs_next.load(std::memory_order_acquire);
     return accessible_slabs(next < session.slab_count ? next : session.slab_count);
 }
 

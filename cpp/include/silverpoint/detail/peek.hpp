@@ -58,7 +58,7 @@ struct SiteTexts {
 };
 
 inline bool find_site(std::uint32_t entry, SiteTexts& found) {
-    if (entry >= session.sites_cap || entry >= session.word(at::kSitesNext).load(std::memory_order_acquire))
+    if (entry >= session.sites_cap || entry >= session.header().sites_next.load(std::memory_order_acquire))
         return false;
     const SiteEntry& site = site_entry(entry);
     const std::uint32_t stage = site.stage.load(std::memory_order_acquire);
@@ -241,7 +241,7 @@ class AllOn {
         if (!session.is_ready() && !ensure_session()) return;
         const std::lock_guard guard(mutex());
         if (lives()++ != 0 || session.is_collected()) return;
-        std::uint32_t len = session.word(at::kDirectivesLen).load(std::memory_order_acquire);
+        std::uint32_t len = session.header().directives_len.load(std::memory_order_acquire);
         if (len > session.directives_cap) len = session.directives_cap;
         before().assign(session.control + session.directives_at, len);
         changed() = true;
@@ -263,14 +263,14 @@ class AllOn {
         path.add("/collector");
         const File file = open_file(path.c_str());
         if (file) await_controllers_lock(file);
-        Word& generation = session.word(at::kGeneration);
+        Word& generation = session.header().generation;
         const std::uint32_t odd = generation.load(std::memory_order_seq_cst) | 1;
         generation.store(odd, std::memory_order_seq_cst);
         __builtin_memcpy(session.control + session.directives_at, text.data(), text.size());
-        session.word(at::kDirectivesLen)
-            .store(static_cast<std::uint32_t>(text.size()), std::memory_order_release);
+        session.header().directives_len.store(static_cast<std::uint32_t>(text.size()),
+                                              std::memory_order_release);
         generation.store(odd + 1, std::memory_order_seq_cst);
-        std::uint32_t count = session.word(at::kSitesNext).load(std::memory_order_acquire);
+        std::uint32_t count = session.header().sites_next.load(std::memory_order_acquire);
         if (count > session.sites_cap) count = session.sites_cap;
         for (std::uint32_t entry = 0; entry < count; ++entry) {
             SiteTexts site;
@@ -289,13 +289,10 @@ class AllOn {
     // Waits until facades of this process that remember directives (those of Rust) have asked again, for at
     // most a second.
     static void await_followers(std::uint32_t wanted) {
-        constexpr std::size_t kEntries = 8, kEntrySize = 8;
         constexpr std::uint32_t kStarts = 0xFFFFFFFF;
         constexpr std::uint64_t kLook = 10'000'000, kPatienceNs = 1'000'000'000;
         const std::uint64_t until = monotonic_now() + kPatienceNs;
-        for (std::size_t entry = 0; entry < kEntries; ++entry) {
-            Word& thread = session.word(at::kFollowers + entry * kEntrySize);
-            Word& followed = session.word(at::kFollowers + entry * kEntrySize + 4);
+        for (auto& [thread, followed] : session.header().followers) {
             for (;;) {
                 const std::uint32_t tid = thread.load(std::memory_order_acquire);
                 const std::uint32_t reached = followed.load(std::memory_order_acquire);

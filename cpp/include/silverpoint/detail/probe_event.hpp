@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "config.hpp"
+#include "layout.hpp"
 
 SP_DETAIL_BEGIN
 

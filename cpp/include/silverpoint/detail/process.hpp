@@ -17,18 +17,20 @@ SP_DETAIL_BEGIN
 // parent's.
 
 SP_DETAIL_COLD std::size_t sites_in(const char* control) {
-    const std::uint32_t sites =
-        reinterpret_cast<const Word*>(control + at::kSitesNext)->load(std::memory_order_acquire);
+    const std::uint32_t sites = header_of(control).sites_next.load(std::memory_order_acquire);
     return sites < session.sites_cap ? sites : session.sites_cap;
 }
 
 // Whether the session that another copy has made in this same child can replace the parent's: the same
 // layout, and all its sites.
 SP_DETAIL_COLD bool is_child_of_session(const char* other) {
+    constexpr std::size_t begin = offsetof(ControlHeader, control_size);
     // The size of the process text may differ.
-    if (std::memcmp(other + at::kControlSize, session.control + at::kControlSize,
-                    at::kProcessSize - at::kControlSize) != 0 ||
-        std::memcmp(other + at::kRingHeaderSize, session.control + at::kRingHeaderSize, 28) != 0)
+    constexpr std::size_t end = offsetof(ControlHeader, process_size);
+    const ControlHeader &ours = session.header(), &theirs = header_of(other);
+    if (std::memcmp(other + begin, session.control + begin, end - begin) != 0 ||
+        theirs.ring_header_size != ours.ring_header_size ||
+        std::memcmp(theirs.ring_fields, ours.ring_fields, sizeof ours.ring_fields) != 0)
         return false;
     const std::size_t sites = sites_in(session.control);
     if (sites > sites_in(other)) return false;
@@ -71,9 +73,7 @@ SP_DETAIL_COLD bool copy_control(File file, std::size_t sites, std::size_t descs
     const auto copy = [file](std::size_t at, std::size_t size) {
         return write_at(file, session.control + at, size, at);
     };
-    return copy(0, 4096) &&
-           copy(session.plain<std::uint64_t>(at::kProcessAt),
-                session.plain<std::uint32_t>(at::kProcessSize)) &&
+    return copy(0, kHeaderPage) && copy(session.header().process_at, session.header().process_size) &&
            copy(session.directives_at, session.directives_cap) &&
            copy(session.sites_at, sites * kSiteEntry) && copy(session.states_at, sites) &&
            (sites == 0 || copy(session.index_at, session.index_cap * 4u)) && copy(session.descs_at, descs);
@@ -81,29 +81,27 @@ SP_DETAIL_COLD bool copy_control(File file, std::size_t sites, std::size_t descs
 
 // The fields that belong to the child, in the copy of its parent's header.
 SP_DETAIL_COLD void renew_header(std::size_t sites, std::size_t descs) {
-    session.plain<std::uint32_t>(at::kPid) = process_id();
-    session.plain<std::uint32_t>(at::kParentPid) = parent_process_id();
-    session.plain<std::uint64_t>(at::kStartTime) = start_time();
-    session.plain<std::uint64_t>(at::kCreatedWallNs) = wall_now();
-    if (system_random(session.control + at::kSessionId, 16, false) != 16)
-        session.plain<std::uint64_t>(at::kSessionId) ^= wall_now();
-    for (const std::size_t at :
-         {at::kSlabsNext, at::kStreamsNext, at::kAnchorsNext, at::kDoorbell, at::kCollectorPid,
-          at::kCollectorSleeping, at::kCollectorState, at::kExecutable})
-        session.word(at).store(0, std::memory_order_relaxed);
-    session.longword(at::kHeartbeat).store(0, std::memory_order_relaxed);
+    ControlHeader& h = session.header();
+    h.pid = process_id();
+    h.parent_pid = parent_process_id();
+    h.start_time = start_time();
+    h.created_wall_ns = wall_now();
+    if (system_random(h.session_id, sizeof h.session_id, false) != 16) h.session_id[0] ^= wall_now();
+    for (Word* word : {&h.slabs_next, &h.streams_next, &h.anchors_next, &h.doorbell, &h.collector_pid,
+                       &h.collector_sleeping, &h.collector_state, &h.executable})
+        word->store(0, std::memory_order_relaxed);
+    h.heartbeat.store(0, std::memory_order_relaxed);
     // Even: a writer of the parent's directives does not write the child's.
-    Word& generation = session.word(at::kGeneration);
+    Word& generation = h.generation;
     generation.store((generation.load(std::memory_order_relaxed) + 1) & ~1u, std::memory_order_relaxed);
-    session.word(at::kCopiesJoined).store(1, std::memory_order_relaxed);
-    session.word(at::kCopiesNext).store(1, std::memory_order_relaxed);
+    h.copies_joined.store(1, std::memory_order_relaxed);
+    h.copies_next.store(1, std::memory_order_relaxed);
     session.copy = 1;
-    for (unsigned cause = 0; cause < kCauses; ++cause)
-        session.longword(at::kSessionLosses + 8 * cause).store(0);
+    for (Long& lost : h.session_losses) lost.store(0);
     // The parent goes on registering: only what was copied counts.
-    session.word(at::kSitesNext).store(static_cast<std::uint32_t>(sites), std::memory_order_relaxed);
-    session.word(at::kDescsNext).store(static_cast<std::uint32_t>(descs / 8), std::memory_order_relaxed);
-    session.longword(at::kDescsReserved).store(descs & ~std::size_t{4095}, std::memory_order_relaxed);
+    h.sites_next.store(static_cast<std::uint32_t>(sites), std::memory_order_relaxed);
+    h.descs_next.store(static_cast<std::uint32_t>(descs / 8), std::memory_order_relaxed);
+    h.descs_reserved.store(descs & ~std::size_t{4095}, std::memory_order_relaxed);
     std::memset(session.control + session.slabs_at, 0, session.slab_count * 16u);
     // Addresses in the parent's memory; those that are the child's, too, are stored again.
     for (std::size_t i = 0; i < sites; ++i)
@@ -117,9 +115,8 @@ SP_DETAIL_COLD bool make_after_fork(const Path& root) {
     Path control = made;
     const File file = create_file(control.add("/control").c_str());
     const std::size_t sites = sites_in(session.control);
-    std::size_t descs = std::size_t{session.word(at::kDescsNext).load()} * 8;
-    if (const std::size_t backed = session.longword(at::kDescsReserved).load(); descs > backed)
-        descs = backed;
+    std::size_t descs = std::size_t{session.header().descs_next.load()} * 8;
+    if (const std::size_t backed = session.header().descs_reserved.load(); descs > backed) descs = backed;
     if (descs > session.descs_size) descs = session.descs_size;
     bool done = file && resize_file(file, session.control_size) && copy_control(file, sites, descs);
     session.path = made;  // where `back` reads
@@ -179,7 +176,7 @@ enum Executable : std::uint32_t { kNoExecutable, kExecutableThere, kExecutableEn
 SP_DETAIL_COLD bool make_or_replace_session() {
     const auto note_executable = [] {
         if (is_in_executable()) {
-            session.word(at::kExecutable).store(kExecutableThere);
+            session.header().executable.store(kExecutableThere);
             session.is_of_executable = true;
         }
         return true;
@@ -199,7 +196,7 @@ SP_DETAIL_COLD bool make_or_replace_session() {
     }
     const auto ask_probes = [&settings] {
         if (settings.probes != 0)
-            session.word(at::kProbesAsked).fetch_or(settings.probes, std::memory_order_seq_cst);
+            session.header().probes_asked.fetch_or(settings.probes, std::memory_order_seq_cst);
     };
     if (join_session(settings)) {
         ask_probes();
@@ -299,20 +296,20 @@ inline void at_load() { ensure_session(); }
 
 // Whether a process observes the session, or something is in it.
 SP_DETAIL_COLD bool is_session_of_interest() {
-    for (unsigned cause = 0; cause < kCauses; ++cause)
-        if (session.longword(at::kSessionLosses + 8 * cause).load(std::memory_order_relaxed) != 0)
-            return true;
+    const ControlHeader& h = session.header();
+    for (const Long& lost : h.session_losses)
+        if (lost.load(std::memory_order_relaxed) != 0) return true;
     // Without a stream there is no record: slices may be reserved for a crash.
-    return session.word(at::kStreamsNext).load(std::memory_order_acquire) != 0 ||
-           session.word(at::kCollectorPid).load(std::memory_order_acquire) != 0 ||
-           session.word(at::kDirectivesLen).load(std::memory_order_acquire) != 0 || session.flags != 0;
+    return h.streams_next.load(std::memory_order_acquire) != 0 ||
+           h.collector_pid.load(std::memory_order_acquire) != 0 ||
+           h.directives_len.load(std::memory_order_acquire) != 0 || session.flags != 0;
 }
 
 // Whether it has recorded for a logger only, and none was started.
 SP_DETAIL_COLD bool is_session_kept_in_vain() {
     return session.is_kept && session.flags == 0 &&
            session.logger_process.load(std::memory_order_relaxed) != process_id() &&
-           session.word(at::kCollectorPid).load(std::memory_order_acquire) == 0;
+           session.header().collector_pid.load(std::memory_order_acquire) == 0;
 }
 
 // A clean end of this copy: a closing anchor; the last copy removes a session that is of no use to anyone.

@@ -8,13 +8,9 @@
 #pragma once
 
 #include "clock.hpp"
+#include "layout.hpp"
 
 SP_DETAIL_BEGIN
-
-// Atomic words within the mapped files.
-using Word = std::atomic<std::uint32_t>;
-using Long = std::atomic<std::uint64_t>;
-static_assert(sizeof(Word) == 4 && sizeof(Long) == 8 && Long::is_always_lock_free);
 
 struct Session {
     enum State : std::uint32_t { kNone, kMaking, kReady, kOff };
@@ -56,6 +52,7 @@ struct Session {
     Word threads_next{0};
     Path path;
 
+    ControlHeader& header() const { return header_of(control); }
     Word& word(std::size_t at) const { return *reinterpret_cast<Word*>(control + at); }
     Long& longword(std::size_t at) const { return *reinterpret_cast<Long*>(control + at); }
     template <class T>
@@ -74,7 +71,7 @@ struct Session {
     }
     std::size_t rings_bytes() const { return rings_size == 0 ? 4096 : rings_size; }
     bool is_collected() const {
-        return word(at::kCollectorPid).load(std::memory_order_acquire) != 0 || (flags & kFlagExpected) != 0;
+        return header().collector_pid.load(std::memory_order_acquire) != 0 || (flags & kFlagExpected) != 0;
     }
     std::uint64_t now() const { return source == kMonotonic ? monotonic_now() : counter(); }
 };
@@ -82,14 +79,12 @@ struct Session {
 inline constinit Session session;
 
 // The system tracers that the session, which is there, asks for (probe.hpp), as bits.
-inline std::uint32_t probes_wanted() {
-    return session.word(at::kProbesAsked).load(std::memory_order_seq_cst);
-}
+inline std::uint32_t probes_wanted() { return session.header().probes_asked.load(std::memory_order_seq_cst); }
 
 inline void count_session_loss(Cause cause) {
     if (session.is_ready())
-        session.longword(at::kSessionLosses + 8 * static_cast<std::size_t>(cause))
-            .fetch_add(1, std::memory_order_relaxed);
+        session.header().session_losses[static_cast<std::size_t>(cause)].fetch_add(1,
+                                                                                   std::memory_order_relaxed);
 }
 
 // Makes sure that [at, at + size) of a mapping is backed by memory, so that a store cannot be fatal.
@@ -104,7 +99,7 @@ SP_DETAIL_COLD bool back(char* map, std::size_t at, std::size_t size, const char
 
 SP_DETAIL_COLD void add_anchor() {
     const std::uint32_t number =
-        session.word(at::kAnchorsNext).fetch_add(1, std::memory_order_relaxed) % session.anchors_cap;
+        session.header().anchors_next.fetch_add(1, std::memory_order_relaxed) % session.anchors_cap;
     auto* anchor = reinterpret_cast<Long*>(session.control + session.anchors_at + number * 32u);
     struct Clocks {
         std::uint64_t ticks() const { return session.now(); }

@@ -82,10 +82,10 @@ SP_DETAIL_COLD Content content_of_session(const Path& path, std::uint64_t& bytes
     bytes = room_of_file(control.c_str()) + room_of_file(rings.add("/rings").c_str());
     // Without a stream there is no record: slices may be reserved for a crash.
     std::uint32_t streams, flags;
-    std::memcpy(&streams, header + at::kStreamsNext, sizeof streams);
-    std::memcpy(&flags, header + at::kFlags, sizeof flags);
+    std::memcpy(&streams, header + offsetof(ControlHeader, streams_next), sizeof streams);
+    std::memcpy(&flags, header + offsetof(ControlHeader, flags), sizeof flags);
     std::uint64_t losses[kCauses];
-    std::memcpy(losses, header + at::kSessionLosses, sizeof losses);
+    std::memcpy(losses, header + offsetof(ControlHeader, session_losses), sizeof losses);
     bool is_empty = streams == 0;
     for (const std::uint64_t lost : losses) is_empty = is_empty && lost == 0;
     if (is_empty) return Content::kNothing;

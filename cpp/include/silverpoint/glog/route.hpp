@@ -83,7 +83,7 @@ inline constexpr std::uint64_t kPatienceMs = 10'000;
 inline bool collects_itself() {
     using namespace silverpoint::detail;
     if (!session.is_ready()) return false;
-    return session.word(at::kCollectorPid).load(std::memory_order_acquire) == process_id();
+    return session.header().collector_pid.load(std::memory_order_acquire) == process_id();
 }
 
 // Waits until all earlier messages are in the files' buffers.
@@ -116,7 +116,7 @@ inline void start_logger() {
     using namespace silverpoint::detail;
     const SystemGuard errno_stays;
     if (!is_taking || !ensure_session()) return;
-    const std::uint32_t collector = session.word(at::kCollectorPid).load(std::memory_order_acquire);
+    const std::uint32_t collector = session.header().collector_pid.load(std::memory_order_acquire);
     // Also a collector that is still to come: `silverpoint run` attaches after the program has begun.
     if (collector != process_id() && session.is_collected()) return;
     const int started = silverpoint_start("record = \"off\"\n", nullptr, 0);
