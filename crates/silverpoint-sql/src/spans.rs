@@ -4,13 +4,13 @@
 //! in the span that its link names, or else in the one that was open where it began.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 use std::ffi::CStr;
 use std::sync::Arc;
 
 use rusqlite::types::Null;
 use rusqlite::vtab::Context;
-use silverpoint_query::spans::{AsyncSpans, OpenSpans, async_id};
+use silverpoint_query::spans::{AsyncSpans, OpenSpans, RecentBegins, async_id};
 use silverpoint_query::tree::{Part, part};
 use silverpoint_render::{ShowContext, json};
 use silverpoint_trace::{Event, Events, Picked, Site, Trace, What};
@@ -68,9 +68,8 @@ pub(crate) struct SpanRows<'t> {
     asyncs: AsyncSpans<AsyncKey<'t>, Span>,
     /// Those of an id, by session, where parents are wanted.
     by_id: HashMap<(usize, u64), Vec<AsyncKey<'t>>>,
-    /// Spans of threads that async ones may turn out to have begun as, the oldest first: where they lie, or themselves.
-    recent: HashMap<Begin<'t>, i64>,
-    recent_in_order: VecDeque<Begin<'t>>,
+    /// Of spans of threads: where they lie, or themselves.
+    recent: RecentBegins<Begin<'t>, i64>,
     /// Those without an end, once the events are at theirs; the last comes first.
     left: Vec<Span>,
     row: Option<Span>,
@@ -83,9 +82,6 @@ type AsyncKey<'t> = (usize, &'t str, &'t str, u64);
 
 /// The begin of a span of a thread: session, category, name, ticks.
 type Begin<'t> = (usize, &'t str, &'t str, u64);
-
-/// Begins of spans of threads that are remembered.
-const RECENT: usize = 1 << 16;
 
 /// Which values are made at all.
 struct Wants {
@@ -133,8 +129,7 @@ impl<'t> Rows<'t> for SpanRows<'t> {
             spans: OpenSpans::default(),
             asyncs: AsyncSpans::default(),
             by_id: HashMap::new(),
-            recent: HashMap::new(),
-            recent_in_order: VecDeque::new(),
+            recent: RecentBegins::default(),
             left: Vec::new(),
             row: None,
             wants: Wants { parent: plan.is_nesting_used, args: plan.uses(ARGS), context: plan.uses(CONTEXT) },
@@ -163,14 +158,7 @@ impl<'t> Rows<'t> for SpanRows<'t> {
                         let around = self.spans.innermost(thread);
                         span.parent = of.or(around).map(|span| span.id);
                         let begin = (session, names.0, names.1, ticks);
-                        if self.recent.insert(begin, span.parent.unwrap_or(span.id)).is_none() {
-                            self.recent_in_order.push_back(begin);
-                        }
-                        if self.recent_in_order.len() > RECENT
-                            && let Some(oldest) = self.recent_in_order.pop_front()
-                        {
-                            self.recent.remove(&oldest);
-                        }
+                        self.recent.begin(begin, span.parent.unwrap_or(span.id));
                     }
                     admit(self.spans.count())?;
                     self.spans.begin(thread, site_number, ticks, span);

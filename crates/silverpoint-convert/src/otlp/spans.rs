@@ -3,16 +3,14 @@
 //! A thread may be in a stretch of an async span: what happens there belongs to that span. One that begins late takes over the span that its first stretch was or, where that has
 //! ended already, its place in the tree.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 
-use silverpoint_query::spans::{AsyncSpans, OpenSpans};
+use silverpoint_query::spans::{AsyncSpans, OpenSpans, RecentBegins};
 use silverpoint_wire::site::fnv1a64;
 
 /// Spans that are open at once, and bytes of their attributes and events.
 const MOST: usize = 1 << 16;
 const MOST_BYTES: usize = 64 << 20;
-/// Spans of threads that are remembered for async spans that begin late.
-const RECENT: usize = 1 << 16;
 
 /// A trace and a span in it. Ids are never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,9 +154,8 @@ pub(super) struct Spans {
     by_id: AsyncSpans<(usize, String), u64>,
     /// Stretches that threads are in.
     stretches: usize,
-    /// Spans of threads that have begun, the oldest first, with where they lie.
-    recent: HashMap<Begin, (u64, Place)>,
-    recent_in_order: VecDeque<Begin>,
+    /// Of spans of threads: where they lie.
+    recent: RecentBegins<Begin, (u64, Place)>,
 }
 
 /// Ids of a span, and its parent.
@@ -190,15 +187,8 @@ impl Spans {
         let (site, place) = (span.site, (span.ids, span.parent));
         let number = self.add(span);
         self.open(thread, number, site, false);
-        if let Some(begin) = begin
-            && self.recent.insert(begin, (number, place)).is_none()
-        {
-            self.recent_in_order.push_back(begin);
-            if self.recent_in_order.len() > RECENT
-                && let Some(oldest) = self.recent_in_order.pop_front()
-            {
-                self.recent.remove(&oldest);
-            }
+        if let Some(begin) = begin {
+            self.recent.begin(begin, (number, place));
         }
     }
 
@@ -429,11 +419,6 @@ mod tests {
             assert_eq!((late.ids.trace, late.parent), (ids.trace, Some(Ids::of("outer").span)));
             assert!(spans.threads.is_empty() && spans.all.is_empty() && spans.stretches == 0);
         }
-        for ticks in 0..2 * RECENT as u64 {
-            spans.begin(THREAD, span(1), Some(begin_of(0, "c", "n", ticks)));
-            assert!(matches!(spans.end(THREAD, 1, &mut Vec::new()), Ended::Span(_)));
-        }
-        assert_eq!((spans.recent.len(), spans.recent_in_order.len()), (RECENT, RECENT));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! OpenSpans    spans of threads: an end names its site and its begin; without a begin, it ends the last of its site
 //! AsyncSpans   async spans: an end ends the last begin of the same process, category, name and id, in any thread
 //! Halves       the same for begins and ends that come in no order
+//! RecentBegins begins of spans of threads that async spans may turn out to have begun as
 //! ```
 //!
 //! Each holds what its user keeps of a begin. How many may be open is for the user to limit: see `count`.
@@ -20,8 +21,10 @@
 
 mod asyncs;
 mod halves;
+mod recent;
 mod threads;
 
 pub use asyncs::{AsyncSpans, async_id};
 pub use halves::Halves;
+pub use recent::RecentBegins;
 pub use threads::OpenSpans;
