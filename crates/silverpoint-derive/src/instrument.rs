@@ -24,7 +24,8 @@ use syn::{
     Visibility,
 };
 
-use crate::site::{self, Site};
+use crate::item::{Item, item};
+use crate::site::Site;
 
 const LEVELS: [&str; 6] = ["Trace", "Debug", "Info", "Warn", "Error", "Fatal"];
 
@@ -131,11 +132,10 @@ impl Parse for Options {
                     let content;
                     syn::parenthesized!(content in input);
                     let ahead = content.fork();
-                    options.named =
-                        Punctuated::<site::Item, Token![,]>::parse_terminated_with(&ahead, site::item)?
-                            .iter()
-                            .map(site::Item::name)
-                            .collect();
+                    options.named = Punctuated::<Item, Token![,]>::parse_terminated_with(&ahead, item)?
+                        .iter()
+                        .map(Item::name)
+                        .collect();
                     options.fields = content.parse()?;
                 }
                 "ret" => options.returned = Some(told(input, Shown::Typed, "Debug, Display")?),

@@ -26,6 +26,7 @@ mod bind;
 mod contains;
 mod derive;
 mod instrument;
+mod item;
 mod site;
 mod template;
 

@@ -17,6 +17,7 @@ use syn::spanned::Spanned;
 use syn::{Error, Expr, LitStr, Result, Token};
 
 use crate::instrument;
+use crate::item::{How, Item, item, key_of_log, plain_name, source};
 use crate::template::{self, Argument, Formatted, Parts};
 
 /// A tracepoint as it was written.
@@ -44,36 +45,12 @@ struct Value {
     expr: Expr,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum How {
-    Typed,
-    /// As a placeholder shows it: with its type where it can be recorded, else its text.
-    Shown,
-    ShownDebug,
-    Debug,
-    Display,
-}
-
 /// A placeholder with its argument resolved.
 struct Piece {
     before: String,
     argument: usize,
     spec: String,
     parts: Parts,
-}
-
-/// What stands between two commas.
-pub struct Item {
-    name: Option<String>,
-    how: How,
-    expr: Expr,
-}
-
-impl Item {
-    /// Its name, or what it is.
-    pub fn name(&self) -> String {
-        self.name.clone().unwrap_or_else(|| source(&self.expr))
-    }
 }
 
 impl Parse for Site {
@@ -551,140 +528,9 @@ fn is_last(input: ParseStream<'_>) -> bool {
     ahead.parse::<LitStr>().is_ok() && ahead.is_empty()
 }
 
-/// A field as tracepoints have them.
-pub fn item(input: ParseStream<'_>) -> Result<Item> {
-    let mut name = None;
-    let ahead = input.fork();
-    if let Some((name, variable, how)) = key_of_log(&ahead) {
-        use syn::parse::discouraged::Speculative;
-        input.advance_to(&ahead);
-        let expr = match variable {
-            Some(variable) if !input.peek(Token![=]) => Expr::Verbatim(variable.into_token_stream()),
-            _ => {
-                input.parse::<Token![=]>()?;
-                input.parse()?
-            }
-        };
-        return Ok(Item { name: Some(name), how, expr });
-    }
-    if let Some(found) = field_name(input) {
-        name = Some(found?);
-    }
-    let how = if input.peek(Token![?]) {
-        input.parse::<Token![?]>()?;
-        How::Debug
-    } else if input.peek(Token![%]) {
-        input.parse::<Token![%]>()?;
-        How::Display
-    } else {
-        How::Typed
-    };
-    let expr: Expr = input.parse()?;
-    Ok(Item { name, how, expr })
-}
-
 /// Whether `level: debug` comes next. In the macros of a level it is a field of `log`, by name and format.
 fn is_level(input: ParseStream<'_>, kind: &Ident) -> bool {
     kind != "log" && input.fork().parse::<Ident>().is_ok_and(|word| word == "level")
-}
-
-/// `key:?`, `key:%`, `key:debug`, `key:display`, `key:err` as in the macros of `log`, when that is what comes next, before `=` or the end of the field.
-fn key_of_log(input: ParseStream<'_>) -> Option<(String, Option<Ident>, How)> {
-    let (name, variable) = match input.peek(LitStr) {
-        true => (input.parse::<LitStr>().ok()?.value(), None),
-        false => {
-            let ident = input.parse::<Ident>().ok()?;
-            (ident.to_string(), Some(ident))
-        }
-    };
-    if ["target", "every", "first", "per"].contains(&name.as_str()) {
-        return None;
-    }
-    input.parse::<Token![:]>().ok()?;
-    let how = if input.peek(Token![?]) {
-        input.parse::<Token![?]>().ok()?;
-        How::Debug
-    } else if input.peek(Token![%]) {
-        input.parse::<Token![%]>().ok()?;
-        How::Display
-    } else {
-        match input.parse::<Ident>().ok()?.to_string().as_str() {
-            "debug" => How::Debug,
-            "display" | "err" | "error" => How::Display,
-            _ => return None,
-        }
-    };
-    let is_end = input.is_empty() || input.peek(Token![,]) || input.peek(Token![;]);
-    let is_value = input.peek(Token![=]) && !input.peek(Token![==]);
-    (is_value || is_end && variable.is_some()).then_some((name, variable, how))
-}
-
-/// `name =`, `a.b =` or `"any name" =`, when that is what comes next.
-fn field_name(input: ParseStream<'_>) -> Option<Result<String>> {
-    let ahead = input.fork();
-    let mut name = String::new();
-    if ahead.peek(LitStr) {
-        name = ahead.parse::<LitStr>().ok()?.value();
-    } else {
-        loop {
-            name += &ahead.call(Ident::parse_any).ok()?.unraw().to_string();
-            if !ahead.peek(Token![.]) || ahead.peek(Token![..]) {
-                break;
-            }
-            ahead.parse::<Token![.]>().ok()?;
-            name.push('.');
-        }
-    }
-    if !ahead.peek(Token![=]) || ahead.peek(Token![==]) || ahead.peek(Token![=>]) {
-        return None;
-    }
-    ahead.parse::<Token![=]>().ok()?;
-    use syn::parse::discouraged::Speculative;
-    input.advance_to(&ahead);
-    Some(Ok(name))
-}
-
-/// A variable's own name; nothing for any other expression.
-fn plain_name(expr: &Expr) -> String {
-    let text = source(expr);
-    if syn::parse_str::<Ident>(&text).is_ok() { text } else { String::new() }
-}
-
-/// An expression as it was written, near enough: `files.len()`.
-fn source(expr: &Expr) -> String {
-    fn write(tokens: TokenStream, text: &mut String) {
-        for token in tokens {
-            match token {
-                TokenTree::Group(group) => {
-                    let (open, close) = match group.delimiter() {
-                        Delimiter::Parenthesis => ("(", ")"),
-                        Delimiter::Brace => ("{", "}"),
-                        Delimiter::Bracket => ("[", "]"),
-                        Delimiter::None => ("", ""),
-                    };
-                    text.push_str(open);
-                    write(group.stream(), text);
-                    text.push_str(close);
-                }
-                TokenTree::Punct(punct) => {
-                    text.push(punct.as_char());
-                    if punct.as_char() == ',' {
-                        text.push(' ');
-                    }
-                }
-                word => {
-                    // Two words need a space between them.
-                    if text.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '"') {
-                        text.push(' ');
-                    }
-                    text.push_str(&word.to_string());
-                }
-            }
-        }
-    }
-    let mut text = String::new();
-    write(expr.to_token_stream(), &mut text);
-    text
 }
 
 /// `async_begin` becomes `AsyncBegin`; the begin of an async span is that of any.

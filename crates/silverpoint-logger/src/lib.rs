@@ -33,6 +33,7 @@
 #![forbid(unsafe_code)]
 
 mod backtrace;
+mod begin;
 mod collecting;
 mod config;
 mod control;

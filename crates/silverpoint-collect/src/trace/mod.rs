@@ -1,41 +1,38 @@
-//! The trace file: opening, appending, rotation, quota, making durable.
-//!
-//! **Rotation** makes the next part under a name of its own. It gives the current part the next free
-//! `NAME.N.silver` as a second name, and renames the next part to `NAME.silver`. At each moment that is a
-//! complete file. The next collector undoes what a death in between leaves. Intents also name a file by its
-//! inode, by which the renamed one is found (module `takeover`). Nothing is ever written under a name that
-//! another trace may have.
+//! The trace file: opening, appending, quota, making durable. Its parts follow each other in `rotation`.
 //!
 //! **Writers** hold a lock on the first byte of the file (of the open file description). So no other process
 //! cuts the part that is being written.
 
 pub mod ahead;
+mod files;
 mod held;
 mod index;
 mod missing;
 mod parts;
+mod rotation;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::fd::AsFd;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
+use rustix::fs::AtFlags;
 use rustix::io::Errno;
 use silverpoint_shm::kept::{KeptFd, KeptFile};
 use silverpoint_shm::observer::Intent;
-use silverpoint_shm::ofd::{self, Lock};
+use silverpoint_shm::ofd;
 use silverpoint_wire::block::{self, BlockKind};
 use silverpoint_wire::compression::Compression;
-use silverpoint_wire::layout::block::{SEGMENT, SYNC};
+use silverpoint_wire::layout::block::SEGMENT;
 use silverpoint_wire::process::push_line;
 use silverpoint_wire::repetition::Repetition;
 use silverpoint_wire::version::FormatVersion;
 
 use ahead::Ahead;
+use files::{create, find, identity, is_trace, lock, open, resolve};
 pub(crate) use held::{Held, Source};
 use index::Pending;
 use missing::Account;
@@ -322,136 +319,6 @@ impl TraceFile {
         Ok(())
     }
 
-    /// Whether a new part is due.
-    pub(crate) fn is_rotation_due(&self) -> bool {
-        let large = self.config.rotate_bytes.is_some_and(|limit| self.end >= limit.max(MIN_ROTATION));
-        let old = self.config.rotate_after.is_some_and(|limit| self.opened.elapsed() >= limit);
-        self.has_records && (large || old)
-    }
-
-    /// Begins a new part. After an error the current one goes on.
-    pub(crate) fn rotate(&mut self) -> io::Result<()> {
-        // Readers find the parts by their names: those must not be made after the program sees another root.
-        if std::fs::metadata(&self.path).ok().is_none_or(|found| !self.is(found.dev(), found.ino())) {
-            return Err(io::Error::new(io::ErrorKind::NotFound, "it was moved or removed"));
-        }
-        // Its own number, although those before it may have been removed: a name never gets another content.
-        let highest = rotated(&self.directory, &self.name)?.last().map_or(0, |part| part.number);
-        let number = self.part.max(highest.saturating_add(1));
-        self.part = number;
-        let away = parts::part_name(&self.name, number);
-        fault::point("before-rename");
-        let (file, begun, text) = self.next_part(Some(&away))?;
-        fault::point("after-create");
-        if let Err(error) = self.put_in_place(&away) {
-            self.remove_next();
-            return Err(error);
-        }
-        fault::point("after-rename");
-        self.account.rotated(number);
-        self.go_on_in(file, &begun, text)?;
-        fault::point("after-rotation");
-        Ok(())
-    }
-
-    /// A file with the beginning of the next part, under a name of its own.
-    fn next_part(&self, previous: Option<&OsStr>) -> io::Result<(File, Batch, String)> {
-        self.remove_next();
-        let mut batch = Batch::new();
-        batch.restart(0);
-        let text = about(self.part + 1, previous, self.config.compression);
-        batch.push(BlockKind::FILE, 0, 0, text.as_bytes());
-        let file = create(&self.directory, &parts::next_name(&self.name))?;
-        if let Err(error) = file.write_all_at(batch.bytes(), 0) {
-            self.remove_next();
-            return Err(error);
-        }
-        Ok((file, batch, text))
-    }
-
-    fn remove_next(&self) {
-        let _ = rustix::fs::unlinkat(&self.directory, parts::next_name(&self.name), AtFlags::empty());
-    }
-
-    /// Gives the current part its number, and its name to the next one: at each moment a whole file has the name.
-    fn put_in_place(&self, away: &OsStr) -> io::Result<()> {
-        let next = parts::next_name(&self.name);
-        match rustix::fs::linkat(&self.directory, &self.name, &self.directory, away, AtFlags::empty()) {
-            Ok(()) => {}
-            // A file system without links: for a moment there is no file of this name.
-            Err(Errno::PERM | Errno::NOTSUP | Errno::NOSYS | Errno::MLINK) => {
-                rename(&self.directory, &self.name, away)?;
-                return rename(&self.directory, &next, &self.name).inspect_err(|_| {
-                    let _ = rename(&self.directory, away, &self.name);
-                });
-            }
-            Err(error) => return Err(error.into()),
-        }
-        fault::point("after-link");
-        rustix::fs::renameat(&self.directory, &next, &self.directory, &self.name).map_err(|error| {
-            let _ = rustix::fs::unlinkat(&self.directory, away, AtFlags::empty());
-            error.into()
-        })
-    }
-
-    /// Undoes the unfinished rotation of a dead writer. It left a next part under a temporary name, or a
-    /// number for a part that is still the current one.
-    fn undo_rotation(&self) {
-        self.remove_next();
-        for part in rotated(&self.directory, &self.name).unwrap_or_default() {
-            if self.is(part.dev, part.ino) {
-                let _ = rustix::fs::unlinkat(&self.directory, &part.name, AtFlags::empty());
-            }
-        }
-    }
-
-    /// Ends the current part and goes on in this new file, which holds `begun`.
-    fn go_on_in(&mut self, file: File, begun: &Batch, text: String) -> io::Result<()> {
-        let (dev, ino) = identity(&file)?;
-        let ended = self.finish(END_ROTATED);
-        (self.dev, self.ino, self.file) = (dev, ino, KeptFile::new(file));
-        self.end = begun.len() as u64;
-        self.next_sequence = begun.next_sequence();
-        self.segment_end = SEGMENT;
-        self.epoch += 1;
-        self.repetition = begun.kinds();
-        self.about = (text, self.epoch);
-        self.part += 1;
-        self.opened = Instant::now();
-        self.is_dirty = true;
-        self.has_records = false;
-        self.ahead = Ahead::default();
-        let mut index = Pending::default();
-        index.add(begun);
-        self.index = Some(index);
-        let synced = ended.and(self.sync_directory());
-        self.unsynced = self.unsynced.take().or(synced.err());
-        Ok(())
-    }
-
-    /// Whether somebody has moved or removed the current part.
-    pub(crate) fn is_displaced(&self) -> bool {
-        match rustix::fs::statat(&self.directory, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => !self.is(stat.st_dev, stat.st_ino),
-            Err(error) => error == Errno::NOENT,
-        }
-    }
-
-    /// Begins a new part where the current one was, after somebody has moved or removed it. An error when there is something else now.
-    pub(crate) fn begin_again(&mut self) -> io::Result<()> {
-        if missing::is_removed(&self.directory) {
-            // Somebody may have made it again.
-            let (directory, _, _) = resolve(&self.path)?;
-            self.account.directory_is_gone();
-            self.directory = KeptFd::new(directory);
-        }
-        let (file, begun, text) = self.next_part(None)?;
-        rename(&self.directory, &parts::next_name(&self.name), &self.name)
-            .inspect_err(|_| self.remove_next())?;
-        self.account.displaced(self.is_removed());
-        self.go_on_in(file, &begun, text)
-    }
-
     /// Whether the current part has no name any more, nowhere: what is in it is lost when it is closed.
     pub(crate) fn is_removed(&self) -> bool {
         missing::is_removed(self.file.unchecked())
@@ -590,110 +457,11 @@ fn about(part: u64, previous: Option<&OsStr>, compression: Compression) -> Strin
     text
 }
 
-/// The directory, the absolute path and the name.
-fn resolve(path: &Path) -> io::Result<(OwnedFd, PathBuf, OsString)> {
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let parent = parent.canonicalize()?;
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let directory = rustix::fs::open(&parent, flags, Mode::empty())?;
-    let path = parent.join(&name);
-    if !Intent::admits(&path) {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "invalid filename"));
-    }
-    Ok((directory, path, name))
-}
-
-/// The file that is there, if the configuration says to go on in it; locked. Removes what is to be replaced.
-fn find(
-    directory: impl AsFd + Copy,
-    name: &OsStr,
-    config: &OutputConfig,
-) -> Result<Option<File>, CollectError> {
-    let path = &config.path;
-    let stat = match rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => stat,
-        Err(Errno::NOENT) => return Ok(None),
-        Err(error) => return Err(CollectError::output(path, "looking for it", error)),
-    };
-    // Looked at before it is opened: a device or a pipe may act when it is.
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Err(CollectError::NotATraceFile(path.clone()));
-    }
-    if config.existing == Existing::Refuse && stat.st_size > 0 {
-        return Err(CollectError::Exists(path.clone()));
-    }
-    let file = open(directory, name).map_err(|error| CollectError::output(path, "opening it", error))?;
-    let is_trace =
-        begins_like_a_trace(&file).map_err(|error| CollectError::output(path, "reading it", error))?;
-    if !is_trace && !config.force {
-        return Err(CollectError::NotATraceFile(path.clone()));
-    }
-    if !lock(&file) && !config.is_owned {
-        return Err(CollectError::Busy(path.clone()));
-    }
-    if is_trace && config.existing != Existing::Replace {
-        return Ok(Some(file));
-    }
-    // Removed, not cut: a reader of the old file keeps it, and intents with its inode do not refer to the new
-    // one.
-    rustix::fs::unlinkat(directory, name, AtFlags::empty())
-        .map_err(|error| CollectError::output(path, "replacing it", error))?;
-    Ok(None)
-}
-
-fn open(directory: impl AsFd + Copy, name: &OsStr) -> io::Result<File> {
-    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = File::from(rustix::fs::openat(directory, name, flags, Mode::empty())?);
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
-}
-
-fn create(directory: impl AsFd + Copy, name: &OsStr) -> io::Result<File> {
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = File::from(rustix::fs::openat(directory, name, flags, Mode::RUSR | Mode::WUSR)?);
-    lock(&file);
-    Ok(file)
-}
-
-/// Becomes the file's writer; false: another is. File systems without such locks have one writer by agreement.
-fn lock(file: &File) -> bool {
-    ofd::try_lock(file.as_fd(), 0, Lock::Exclusive).unwrap_or(true)
-}
-
 impl Drop for TraceFile {
     /// A process that is being started has a copy of the descriptor for a moment. The lock must not stay with it.
     fn drop(&mut self) {
         if self.file.is_intact() {
             let _ = ofd::unlock(self.file().as_fd(), 0);
         }
-    }
-}
-
-/// Empty, or beginning with (a part of) the sync mark.
-fn begins_like_a_trace(file: &File) -> io::Result<bool> {
-    let mut start = [0; SYNC.len()];
-    let read = file.read_at(&mut start, 0)?;
-    Ok(start[..read] == SYNC[..read])
-}
-
-fn is_trace(directory: impl AsFd + Copy, name: &OsStr) -> bool {
-    open(directory, name).and_then(|file| begins_like_a_trace(&file)).unwrap_or(false)
-}
-
-fn identity(file: &File) -> io::Result<(u64, u64)> {
-    file.metadata().map(|metadata| (metadata.dev(), metadata.ino()))
-}
-
-/// Renames within the directory, never over something.
-fn rename(directory: impl AsFd + Copy, from: &OsStr, to: &OsStr) -> io::Result<()> {
-    match rustix::fs::renameat_with(directory, from, directory, to, RenameFlags::NOREPLACE) {
-        // File systems that do not know the flag.
-        Err(Errno::INVAL | Errno::NOSYS) => {
-            if rustix::fs::statat(directory, to, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
-                return Err(io::ErrorKind::AlreadyExists.into());
-            }
-            Ok(rustix::fs::renameat(directory, from, directory, to)?)
-        }
-        result => Ok(result?),
     }
 }
