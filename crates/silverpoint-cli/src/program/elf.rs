@@ -1,4 +1,6 @@
 //! As much of ELF as it takes to find a section and what lies at an address: 64 bits, little-endian. Everything in the file is hostile.
+//!
+//! Why not `object`, which finds the names of a crash's addresses: its errors name no offset, and those here do.
 
 use std::fmt;
 use std::fs::File;

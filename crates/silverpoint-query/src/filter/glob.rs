@@ -1,4 +1,4 @@
-//! Patterns with `*` (any characters) and `?` (one), as in `spec/directives.md`.
+//! Patterns with `*` (any characters) and `?` (one). Those of directives count bytes (`spec/directives.md`).
 
 /// Whether `pattern` matches the whole of `text`. Case matters. Cost: at most the product of the lengths, no allocation.
 pub fn matches(pattern: &str, text: &str) -> bool {
