@@ -155,11 +155,11 @@ def complete(places, project, by_path):
         put(places.out(other) / f"{other.name}.pdb")
     if needed or project.own_packages:
         put(places.native)
-    for one in [project, *needed]:
-        for name in one.packages:
-            folder = described.package_folder(one, name, places)
-            for file in folder.glob("*.dll") if folder not in places.frameworks() else []:
-                put(file)
+    # Of a library in several versions the newest, as NuGet does.
+    wanted = sorted(((one.packages[name].strip("[]").split("."), described.package_folder(one, name, places)) for one in [project, *needed] for name in one.packages),
+                    key=lambda pair: [int(number) for number in pair[0]])
+    for file in {file.name: file for _, folder in wanted if folder not in places.frameworks() for file in folder.glob("*.dll")}.values():
+        put(file)
     for source in sorted(project.folder.glob("native/*.cpp")):
         put(build_part(places, source))
     for name in project.copied:

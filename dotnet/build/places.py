@@ -114,6 +114,8 @@ def publish(places, folder, name):
     target.mkdir(parents=True)
     framework = {file.name: file for file in (found / "framework").glob("*.dll")}
     own = {file.name: file for file in folder.iterdir() if not file.name.startswith(".")}
+    # Here programs have the newest version of Microsoft.Extensions, too, if they were compiled for an older one.
+    own |= {file.name: file for file in (found / "extensions").glob("*.dll") if file.name in own}
     core = framework.pop("System.Private.CoreLib.dll")
     for file in {**framework, **own}.values():
         (target / file.name).symlink_to(file)

@@ -158,7 +158,11 @@ def package_folder(project, package, places):
     """Where the assembly of a package is. There is no package index: it is what scripts/setup dotnet has fetched, or the package made here."""
     if package in project.own_packages:
         return places.unpacked(package) / "lib" / ("net48" if project.values["TargetFramework"] == "net48" else "netstandard2.0")
-    folders = [places.folder / name for name in ("net10/extensions", "tools/configuration", "tools/nuget")]
+    extensions = ["net10/extensions"]
+    # (What is compiled against .NET 10 has its newest version of all, as NuGet would find that another package needs it.)
+    if project.packages[package].startswith("3.") and project.values["TargetFramework"] != "net10.0":
+        extensions.insert(0, "sdk/extensions")
+    folders = [places.folder / name for name in (*extensions, "tools/configuration", "tools/nuget")]
     for folder in [*folders, *places.frameworks()]:
         if (folder / f"{package}.dll").exists():
             return folder

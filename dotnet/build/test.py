@@ -145,7 +145,7 @@ def the_same_sources_make_the_same_assembly_in_another_checkout():
         shutil.copy2(TOP / "dotnet/Directory.Build.props", there.top / "dotnet")
         there.folder = there.top / "fetched"
         there.folder.mkdir()
-        for name in ("mono", "tools", "net8", "net10"):
+        for name in ("mono", "tools", "sdk", "net8", "net10"):
             if (here.folder / name).exists():
                 (there.folder / name).symlink_to(here.folder / name)
         found = projects.find(there.top)

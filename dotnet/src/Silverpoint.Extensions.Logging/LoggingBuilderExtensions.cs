@@ -17,7 +17,7 @@ namespace Silverpoint.Extensions.Logging
         public static ILoggingBuilder AddSilverpoint(this ILoggingBuilder builder)
         {
             if (builder == null) throw new ArgumentNullException(nameof(builder));
-            builder.Services.TryAddEnumerable(ServiceDescriptor.Singleton<ILoggerProvider, SilverpointLoggerProvider>());
+            builder.Services.TryAddEnumerable(ServiceDescriptor.Singleton<ILoggerProvider, SilverpointLoggerProvider>(services => new SilverpointLoggerProvider(services)));
             return builder;
         }
     }

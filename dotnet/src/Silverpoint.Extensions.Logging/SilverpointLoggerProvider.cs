@@ -1,5 +1,5 @@
+using System;
 using Microsoft.Extensions.Logging;
-using Microsoft.Extensions.Options;
 
 namespace Silverpoint.Extensions.Logging
 {
@@ -12,7 +12,7 @@ namespace Silverpoint.Extensions.Logging
     /// The logger's category is the record's, levels have the same order, and directives switch each category and level. Scopes
     /// become a <see cref="Context"/>, so all records of the flow have their fields, by whomever they are made. Therefore this is no
     /// ISupportExternalScope: with that the scopes would be read at each record, and by the logger alone. The ids of the current
-    /// activity are fields of the context, too, if <see cref="LoggerFactoryOptions.ActivityTrackingOptions"/> asks for them.
+    /// activity are fields of the context, too, if the factory's ActivityTrackingOptions ask for them and <c>AddSilverpoint</c> has added the provider.
     /// </remarks>
     [ProviderAlias("Silverpoint")]
     public sealed class SilverpointLoggerProvider : ILoggerProvider
@@ -22,15 +22,10 @@ namespace Silverpoint.Extensions.Logging
         private static readonly BoundedTable<string, SilverpointLogger> loggers = new BoundedTable<string, SilverpointLogger>(MostCategories);
         private static readonly SilverpointLogger other = new SilverpointLogger("other");
 
-        /// <summary>Does not track activities.</summary>
+        /// <summary>Does not track activities: <c>AddSilverpoint</c> does.</summary>
         public SilverpointLoggerProvider() { }
 
-        /// <summary>Tracks activities as the factory's options say: SpanId, TraceId, ParentId, TraceState and TraceFlags, each as it is when the
-        /// activity becomes the current one. Tags and baggage are left out, since they change without notice.</summary>
-        public SilverpointLoggerProvider(IOptions<LoggerFactoryOptions> options)
-        {
-            if (options != null && options.Value != null) ActivityTracking.Track(options.Value.ActivityTrackingOptions);
-        }
+        internal SilverpointLoggerProvider(IServiceProvider services) => ActivityTracking.Track(services);
 
         /// <summary>A logger of this category. Loggers of one category are one object, in all providers.</summary>
         public ILogger CreateLogger(string categoryName) => loggers.FindOrAdd(categoryName ?? "", 0, (name, none) => new SilverpointLogger(name)) ?? other;

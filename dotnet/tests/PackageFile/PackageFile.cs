@@ -18,7 +18,7 @@ static class PackageFile
     {
         ["Silverpoint"] = "",
         ["Silverpoint.Diagnostics"] = "Silverpoint [VERSION] System.Diagnostics.DiagnosticSource 8.0.0",
-        ["Silverpoint.Extensions.Logging"] = "Microsoft.Extensions.DependencyInjection.Abstractions 10.0.0 Microsoft.Extensions.Logging 10.0.0 Microsoft.Extensions.Logging.Abstractions 10.0.0 Microsoft.Extensions.Options 10.0.0 Silverpoint [VERSION] System.Diagnostics.DiagnosticSource 8.0.0",
+        ["Silverpoint.Extensions.Logging"] = "Microsoft.Extensions.DependencyInjection.Abstractions 3.1.2 Microsoft.Extensions.Logging 3.1.2 Microsoft.Extensions.Logging.Abstractions 3.1.2 Microsoft.Extensions.Options 3.1.2 Silverpoint [VERSION] System.Diagnostics.DiagnosticSource 8.0.0",
     };
     // What every runtime has under this name: parts of .NET Framework, and facades of .NET.
     static readonly HashSet<string> everywhere = new HashSet<string> { "mscorlib", "System", "System.Core" };

@@ -107,6 +107,7 @@ static class LoggingTests
 
     public static void IdsOfActivitiesAreFieldsWhereTheFactoryTracksThem()
     {
+        if (Library.Options == null) throw new Skipped("this version of Microsoft.Extensions.Logging tracks no activities");
         Ended ended = Recorded.Program("Tracking");
         Check.Same(ended.Output.TrimEnd(), Lines(Recorded.Records(ended.File).Select(one => one["message"] + " " + Fields(one))), "records and their contexts");
     }

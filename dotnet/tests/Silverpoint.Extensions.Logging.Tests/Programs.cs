@@ -5,11 +5,19 @@ using System.Diagnostics;
 using System.Globalization;
 using System.IO;
 using System.Linq;
+using System.Reflection;
 using System.Threading;
 using System.Threading.Tasks;
+using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Silverpoint;
 using Silverpoint.Extensions.Logging;
+
+static class Library
+{
+    // The library has these options since version 5; this program is compiled for version 3.1.
+    internal static readonly Type Options = typeof(LoggerFactory).Assembly.GetType("Microsoft.Extensions.Logging.LoggerFactoryOptions");
+}
 
 /// The programs of LoggingTests.
 static class Programs
@@ -163,14 +171,20 @@ static class Programs
         using (made.BeginScope(Endless())) made.LogInformation("endless");
     }
 
+    static void TrackAll(ILoggingBuilder builder) => typeof(Programs).GetMethod(nameof(TrackAllOf), BindingFlags.Static | BindingFlags.NonPublic).MakeGenericMethod(Library.Options).Invoke(null, [builder]);
+
+    static void TrackAllOf<T>(ILoggingBuilder builder) where T : class => builder.Services.Configure<T>(options =>
+    {
+        PropertyInfo tracking = typeof(T).GetProperty("ActivityTrackingOptions");
+        tracking.SetValue(options, Enum.Parse(tracking.PropertyType, "SpanId, TraceId, ParentId, TraceState, TraceFlags, Tags, Baggage"), null);
+    });
+
     // Prints the fields that each record has.
     public static void Tracking()
     {
-        const ActivityTrackingOptions All = ActivityTrackingOptions.SpanId | ActivityTrackingOptions.TraceId | ActivityTrackingOptions.ParentId | ActivityTrackingOptions.TraceFlags |
-                                            ActivityTrackingOptions.TraceState | ActivityTrackingOptions.Tags | ActivityTrackingOptions.Baggage;
         static string Ids(Activity one) => "SpanId:" + one.SpanId.ToHexString() + ",TraceId:" + one.TraceId.ToHexString() + (one.Parent == null ? "" : ",ParentId:" + one.Parent.SpanId.ToHexString());
         var before = new Activity("before").AddTag("tag", "not recorded").AddBaggage("baggage", "neither").Start();
-        using ILoggerFactory factory = LoggerFactory.Create(builder => builder.AddSilverpoint().Configure(options => options.ActivityTrackingOptions = All));
+        using ILoggerFactory factory = LoggerFactory.Create(builder => TrackAll(builder.AddSilverpoint()));
         ILogger made = factory.CreateLogger("Shop.Orders");
         void Say(string text, string fields)
         {
@@ -242,7 +256,7 @@ static class Programs
     public static void ManyTemplates()
     {
         for (int i = 0; i < 3000; ++i) log.LogInformation("made at run time " + i + " with {Value}", i);
-        object[] values = [1, 2L, 3u, 4ul, "5", '6', 7.5, 8.5f, true, 10m, (byte)11, (sbyte)12, (short)13, (ushort)14, Guid.Empty, null, TimeSpan.Zero, 1e99, DateTime.MinValue, new Version(1, 2)];
+        object[] values = [1, 2L, 3u, 4ul, "5", '6', 7.5, 8.5f, true, 10m, (byte)11, (sbyte)12, (short)13, (ushort)14, Guid.Empty, null, TimeSpan.Zero, 1e99, DateTime.MinValue, DateTimeOffset.MinValue];
         foreach (object value in values.Concat(values)) log.LogWarning("{Value}", value);
     }
 
