@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -156,9 +157,8 @@ def complete(places, project, by_path):
     if needed or project.own_packages:
         put(places.native)
     # Of a library in several versions the newest, as NuGet does.
-    wanted = sorted(((one.packages[name].strip("[]").split("."), described.package_folder(one, name, places)) for one in [project, *needed] for name in one.packages),
-                    key=lambda pair: [int(number) for number in pair[0]])
-    for file in {file.name: file for _, folder in wanted if folder not in places.frameworks() for file in folder.glob("*.dll")}.values():
+    wanted = [([int(number) for number in re.findall(r"[0-9]+", one.packages[name])], described.package_folder(one, name, places)) for one in [project, *needed] for name in one.packages]
+    for file in {file.name: file for _, folder in sorted(wanted) if folder not in places.frameworks() for file in folder.glob("*.dll")}.values():
         put(file)
     for source in sorted(project.folder.glob("native/*.cpp")):
         put(build_part(places, source))
