@@ -8,6 +8,7 @@ use silverpoint_wire::record::{Record, RecordHeader};
 
 use super::Session;
 use super::blocks::{BlockCursor, NextBlock};
+use super::progress::Start;
 use super::scan::BlockRef;
 use crate::Context;
 
@@ -35,6 +36,8 @@ pub(super) struct Cursor<'t> {
     pub(super) context: Option<Arc<Context>>,
     /// The last block with a context among those that were passed over since the last that was not.
     pub(super) stated: Option<&'t BlockRef>,
+    /// Where it stood when something of it was given first since the last look.
+    pub(super) start: Option<Start>,
     pub(super) order: Segment,
     pub(super) wall: Segment,
 }
@@ -58,6 +61,16 @@ pub(super) enum State<'t> {
 }
 
 impl Cursor<'_> {
+    /// The place in the ring of what it stands before.
+    pub(super) fn position(&self) -> u64 {
+        match &self.state {
+            State::Block(next) => next.block.header.ring_begin + next.skip as u64,
+            State::Record { block, at, .. } => block.block.header.ring_begin + *at as u64,
+            // The next block was looked at already, which may lie behind the limit or across it.
+            State::End => self.blocks.position().min(self.limit),
+        }
+    }
+
     /// The place of what it stands before; of a block, that of its first record. It must not be at its end.
     #[inline]
     pub(super) fn key(&mut self, session: &Session) -> Key {

@@ -12,7 +12,7 @@ mod advance;
 mod arrive;
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 
 use silverpoint_wire::layout::record::{HEADER_SIZE, PAD};
 use silverpoint_wire::record::{Record, RecordHeader};
@@ -21,7 +21,7 @@ use super::blocks::{BlockCursor, BlockReader, NextBlock};
 use super::cursor::{Cursor, Key, State};
 use super::event::{Event, What, interpret};
 pub(super) use super::place::{Left, Place};
-use super::progress::{Contexts, Name, Names, Positions, Progress};
+use super::progress::{Contexts, Move, Name, Names, Positions, Progress, Start, StreamKey};
 use super::rooms::Rooms;
 use super::selection::{Select, Selection};
 use super::verdict::{Matter, Note, Unknown, Verdict};
@@ -62,6 +62,10 @@ pub struct Events<'t> {
     left: Option<Vec<Left<'t>>>,
     /// Names of threads and contexts are given even if they are not selected.
     with_statements: bool,
+    /// As of [`Progress`].
+    moved: Option<HashMap<StreamKey, Start>>,
+    /// The cursors that have a start.
+    touched: Vec<u32>,
 }
 
 impl Trace {
@@ -120,49 +124,71 @@ impl<'t> Events<'t> {
             unknown_controls: (0, 0),
             left: None,
             with_statements: false,
+            moved: progress.moved,
+            touched: Vec::new(),
         };
         events.names.resize(trace.sessions.len(), Vec::new());
-        for (number, session) in trace.sessions.iter().enumerate() {
-            let known = events.names[number].len();
-            events.names[number].resize(session.threads.len(), Name::default());
-            if events.selection.as_ref().is_some_and(|selection| !selection.session(number)) {
-                continue;
-            }
-            for (at, stream) in session.holding() {
-                let tid = session.threads[stream.thread].tid;
-                if events.selection.as_ref().is_some_and(|selection| !selection.tid(tid)) {
-                    continue;
-                }
-                if let Some(selection) = &mut events.selection {
-                    if stream.thread < known {
-                        let (thread, name) = (stream.thread, &events.names[number][stream.thread]);
-                        selection.thread_changed(number, thread, session.threads[thread].tid, &name.text);
+        let known: Vec<usize> = events.names.iter().map(Vec::len).collect();
+        for (names, session) in events.names.iter_mut().zip(&trace.sessions) {
+            names.resize(session.threads.len(), Name::default());
+        }
+        match limits {
+            Some(limits) => {
+                for ((session, stream), (limit, _)) in limits {
+                    let number = *session as usize;
+                    let at = trace.sessions.get(number).and_then(|session| session.place(*stream));
+                    if let Some(at) = at {
+                        events.begin(number, at, *limit, known[number]);
                     }
                 }
-                let name = (number as u32, stream.number);
-                let place = events.positions.get(&name);
-                let limit = limits.map_or(u64::MAX, |limits| limits.get(&name).map_or(0, |(end, _)| *end));
-                events.cursors.push(Cursor {
-                    session: number as u32,
-                    stream: at as u32,
-                    limit,
-                    begun: place.is_some_and(|(_, begun)| *begun),
-                    blocks: place
-                        .map_or_else(|| BlockCursor::new(stream), |(at, _)| BlockCursor::from(stream, *at)),
-                    state: State::End,
-                    context: events.contexts.remove(&name),
-                    stated: None,
-                    order: session.order.segment(0),
-                    wall: session.clock.segment(0),
-                });
-                let index = events.cursors.len() as u32 - 1;
-                if events.next_block(index) {
-                    let key = events.key(index);
-                    events.waiting.push(Reverse((key, index)));
+            }
+            None => {
+                for (number, session) in trace.sessions.iter().enumerate() {
+                    session.holding().for_each(|(at, _)| events.begin(number, at, u64::MAX, known[number]));
                 }
             }
         }
         events
+    }
+
+    /// Puts a cursor before the first block of a stream that is wanted. Names of so many threads of the session were known.
+    fn begin(&mut self, number: usize, at: usize, limit: u64, known: usize) {
+        let session = &self.trace.sessions[number];
+        let stream = &session.streams[at];
+        let tid = session.threads[stream.thread].tid;
+        if let Some(selection) = &mut self.selection {
+            if !selection.session(number) || !selection.tid(tid) {
+                return;
+            }
+            if stream.thread < known {
+                let name = &self.names[number][stream.thread];
+                selection.thread_changed(number, stream.thread, tid, &name.text);
+            }
+        }
+        let name = (number as u32, stream.number);
+        let place = self.positions.get(&name);
+        let index = self.cursors.len() as u32;
+        let start = self.moved.as_mut().and_then(|moved| moved.remove(&name));
+        if start.is_some() {
+            self.touched.push(index);
+        }
+        self.cursors.push(Cursor {
+            session: number as u32,
+            stream: at as u32,
+            limit,
+            begun: place.is_some_and(|(_, begun)| *begun),
+            blocks: place.map_or_else(|| BlockCursor::new(stream), |(at, _)| BlockCursor::from(stream, *at)),
+            state: State::End,
+            context: self.contexts.remove(&name),
+            stated: None,
+            start,
+            order: session.order.segment(0),
+            wall: session.clock.segment(0),
+        });
+        if self.next_block(index) {
+            let key = self.key(index);
+            self.waiting.push(Reverse((key, index)));
+        }
     }
 
     /// For rewriting: names of threads and contexts are always given, even if not selected, and finished
@@ -239,12 +265,7 @@ impl<'t> Events<'t> {
             Self::take_stated(self.trace, &mut self.reader, &mut self.cursors[index]);
         }
         for cursor in &mut self.cursors {
-            let position = match &cursor.state {
-                State::Block(next) => next.block.header.ring_begin + next.skip as u64,
-                State::Record { block, at, .. } => block.block.header.ring_begin + *at as u64,
-                // The next block was looked at already, which may lie behind the limit or across it.
-                State::End => cursor.blocks.position().min(cursor.limit),
-            };
+            let position = cursor.position();
             if let State::Record { block, raw, .. } = std::mem::replace(&mut cursor.state, State::End) {
                 self.rooms.leave_open(block.block, raw);
             }
@@ -257,8 +278,72 @@ impl<'t> Events<'t> {
             if let Some(context) = cursor.context.take() {
                 contexts.insert(name, context);
             }
+            if let (Some(moved), Some(start)) = (&mut self.moved, cursor.start.take()) {
+                moved.insert(name, start);
+            }
         }
-        (Progress { positions, names: self.names, contexts, rooms: self.rooms }, self.notes)
+        let moved = self.moved;
+        (Progress { positions, names: self.names, contexts, rooms: self.rooms, moved }, self.notes)
+    }
+
+    /// What was given since the last call, of each stream: with the last event. Only if [`Progress::moved`] is there.
+    pub(super) fn take_moves(&mut self) -> Vec<Move> {
+        let mut moves = Vec::new();
+        for index in std::mem::take(&mut self.touched) {
+            let mut to = self.cursors[index as usize].position();
+            if self.current == Some(index)
+                && let State::Record { header, .. } = &self.cursors[index as usize].state
+            {
+                to += u64::from(header.size);
+            }
+            let cursor = &mut self.cursors[index as usize];
+            let stream = &self.trace.sessions[cursor.session as usize].streams[cursor.stream as usize];
+            let from = cursor.start.take().filter(|start| start.position < to);
+            moves.extend(from.map(|from| Move { stream: (cursor.session, stream.number), from, to }));
+        }
+        // More of it is given next, as a rule.
+        if let Some(index) = self.current {
+            self.touch(index, true);
+        }
+        moves
+    }
+
+    /// Undoes [`Events::take_moves`].
+    pub(super) fn give_moves_back(&mut self, moves: Vec<Move>) {
+        let mut moves: HashMap<StreamKey, Start> =
+            moves.into_iter().map(|moved| (moved.stream, moved.from)).collect();
+        for (cursor, index) in self.cursors.iter_mut().zip(0..) {
+            let stream = &self.trace.sessions[cursor.session as usize].streams[cursor.stream as usize];
+            if let Some(start) = moves.remove(&(cursor.session, stream.number)) {
+                if cursor.start.replace(start).is_none() {
+                    self.touched.push(index);
+                }
+            }
+        }
+    }
+
+    /// Notes where a cursor stands, of which something is given next. If `is_given`, the record there has been.
+    fn touch(&mut self, index: u32, is_given: bool) {
+        let cursor = &mut self.cursors[index as usize];
+        if self.moved.is_none() || cursor.start.is_some() {
+            return;
+        }
+        Self::take_stated(self.trace, &mut self.reader, cursor);
+        let given = match &cursor.state {
+            State::Record { header, .. } if is_given => u64::from(header.size),
+            _ => 0,
+        };
+        cursor.start = Some(Start {
+            position: cursor.position() + given,
+            is_begun: cursor.begun,
+            context: cursor.context.clone(),
+        });
+        self.touched.push(index);
+    }
+
+    /// Names of threads now.
+    pub(super) fn names(&self) -> &Names {
+        &self.names
     }
 
     /// The event that was given last counts as not given. To be followed by [`Events::stop`].
@@ -373,6 +458,7 @@ impl<'t> Events<'t> {
                 return None;
             }
             self.limit = self.waiting.peek().map(|Reverse((key, _))| *key);
+            self.touch(index, false);
             if self.is_open(index) {
                 self.current = Some(index);
                 return Some(index);

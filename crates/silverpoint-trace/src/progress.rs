@@ -25,13 +25,48 @@ pub(super) struct Progress {
     /// By session and stream number: the fields that hold at the position.
     pub(super) contexts: Contexts,
     pub(super) rooms: Rooms,
+    /// Where streams stood that have moved since [`Events::take_moves`](super::Events::take_moves); `None`: that is not noted.
+    pub(super) moved: Option<HashMap<StreamKey, Start>>,
+}
+
+/// Session and stream number.
+pub(super) type StreamKey = (u32, u32);
+
+/// Where a stream stood.
+#[derive(Clone, Debug)]
+pub(super) struct Start {
+    pub(super) position: u64,
+    /// A record has been reached.
+    pub(super) is_begun: bool,
+    /// The fields that held there.
+    pub(super) context: Option<Arc<Context>>,
+}
+
+/// What was given of a stream.
+#[derive(Clone, Debug)]
+pub(super) struct Move {
+    pub(super) stream: StreamKey,
+    pub(super) from: Start,
+    /// The position behind it.
+    pub(super) to: u64,
+}
+
+impl Progress {
+    /// What was given since [`Events::take_moves`](super::Events::take_moves).
+    pub(super) fn moves(&self) -> Vec<Move> {
+        let moved = self.moved.iter().flatten();
+        let to = |stream: &StreamKey| self.positions.get(stream).map(|(to, _)| *to);
+        let moves = moved
+            .filter_map(|(stream, from)| Some(Move { stream: *stream, from: from.clone(), to: to(stream)? }));
+        moves.filter(|moved| moved.from.position < moved.to).collect()
+    }
 }
 
 /// By session and stream number: a position in the ring, and whether a record has been reached.
-pub(super) type Positions = HashMap<(u32, u32), (u64, bool)>;
+pub(super) type Positions = HashMap<StreamKey, (u64, bool)>;
 
 /// Fields of records to come, by session and stream number; none where there is no entry.
-pub(super) type Contexts = HashMap<(u32, u32), Arc<Context>>;
+pub(super) type Contexts = HashMap<StreamKey, Arc<Context>>;
 
 /// Names of threads, by session and thread.
 pub(super) type Names = Vec<Vec<Name>>;

@@ -135,7 +135,7 @@ impl Session {
         self.streams.get(self.place(number)?)
     }
 
-    fn place(&self, number: u32) -> Option<usize> {
+    pub(super) fn place(&self, number: u32) -> Option<usize> {
         self.streams.binary_search_by_key(&number, |stream| stream.number).ok()
     }
 

@@ -108,6 +108,61 @@ fn any_of_many_is_found_with_its_threads_name() {
     }
 }
 
+/// Between two marks few of the streams have records: some begin, some end, and some go on in the same block.
+#[test]
+fn streams_that_come_and_go_keep_their_names_and_fields() {
+    const STREAMS: u32 = 500;
+    let mut b = Builder::new();
+    b.session(1, "/bin/p", 1);
+    b.site(1, 16, &log(Level::Info, "", 1, "n {}", "L"));
+    (1..=STREAMS).for_each(|stream| b.stream(1, stream, stream, "new"));
+    let mut expected = Vec::new();
+    let mut known = vec![("new".to_owned(), String::new()); STREAMS as usize + 1];
+    for n in 0..15_000u64 {
+        // One of four that are in use; the first one is in use all the time.
+        let stream = if n % 11 == 0 { 1 } else { (2 + n / 31 + n * 7 % 4).min(STREAMS.into()) as u32 };
+        let (name, fields) = &mut known[stream as usize];
+        let at = 1000 + n * 10;
+        if n % 13 == 0 {
+            *name = format!("n{n}");
+            b.thread_name(1, stream, at - 2, name);
+        }
+        if n % 17 == 0 {
+            *fields = format!("u{n}");
+            b.context(1, stream, at - 1, Some((1, fields)));
+        }
+        record(&mut b, stream, n);
+        expected.push((n, name.clone(), fields.clone()));
+        if n % 300 == 299 {
+            for other in (1..=STREAMS).filter(|other| (other + stream) % 3 == 0) {
+                if b.pending(1, other) > 0 {
+                    b.flush(1, other, true);
+                }
+            }
+        }
+    }
+    for stream in 1..=STREAMS {
+        if b.pending(1, stream) > 0 {
+            b.flush(1, stream, false);
+        }
+    }
+    b.end();
+    let mut rows = opened(b.bytes, &Filter::default());
+    let user = |text: &str| {
+        let mut words = text.split(|letter: char| !letter.is_alphanumeric());
+        words.find(|word| word.starts_with('u') && *word != "user").unwrap_or_default().to_owned()
+    };
+    let found = |rows: &mut Rows| -> Vec<Row> {
+        same_by_every_way(rows).into_iter().map(|(n, name, text)| (n, name, user(&text))).collect()
+    };
+    assert_eq!(found(&mut rows), expected);
+    // Blocks that are passed over state names and fields, too.
+    let text = "0 >= 9000 and 0 < 9500 or 0 > 14000 and 0 < 14100";
+    rows.set_filter(&Filter { expression: Some(Expression::parse(text).unwrap()), ..Filter::default() });
+    expected.retain(|(n, ..)| (9000..9500).contains(n) || (14_001..14_100).contains(n));
+    assert_eq!(found(&mut rows), expected);
+}
+
 #[test]
 fn a_filter_has_numbers_of_its_own() {
     let mut rows = opened(many(12_000), &Filter::default());

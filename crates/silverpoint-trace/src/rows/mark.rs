@@ -1,49 +1,77 @@
 //! Places from which reading goes on: all that is kept of the way to a record's number.
+//!
+//! Of very many streams few have records between two marks: only what moved from a mark to the next is kept.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use super::super::progress::{Names, Positions, Progress};
-use crate::Context;
+use super::super::progress::{Move, Names, Positions, Progress};
 
 /// Events between two marks at first.
 const SPACING: u64 = 4096;
 /// Bytes of marks beyond which every second one is dropped.
 const BYTES_MAX: usize = 32 << 20;
 
-/// Session and stream.
-type Key = (u32, u32);
-
 /// A place between two events.
-#[derive(Clone, Debug)]
-pub(super) struct Mark {
+#[derive(Clone, Debug, Default)]
+struct Mark {
     /// Number of the event behind it.
-    pub(super) first: u64,
-    positions: Box<[(Key, (u64, bool))]>,
+    first: u64,
+    /// Up to the next mark; of the last one, what has moved since is elsewhere.
+    moves: Box<[Move]>,
     /// Most marks have the same here as the one before.
     names: Arc<Names>,
-    contexts: Arc<[(Key, Arc<Context>)]>,
     /// Events behind it are earlier than some before it: they must not be put in order together.
     is_break: bool,
 }
 
 impl Mark {
     fn bytes(&self) -> usize {
-        size_of::<Self>() + size_of_val(&*self.positions)
+        size_of::<Self>() + size_of_val(&*self.moves)
     }
 
+    /// Takes what moved from the next mark on, which is dropped.
+    fn join(&mut self, next: Self) {
+        let mut joined: HashMap<_, Move> =
+            std::mem::take(&mut self.moves).into_iter().map(|moved| (moved.stream, moved)).collect();
+        for moved in next.moves {
+            match joined.entry(moved.stream) {
+                Entry::Occupied(known) => known.into_mut().to = moved.to,
+                Entry::Vacant(unknown) => drop(unknown.insert(moved)),
+            }
+        }
+        self.moves = joined.into_values().collect();
+    }
+}
+
+/// Events between two marks.
+#[derive(Debug)]
+pub(super) struct Stretch {
+    /// Number of the first.
+    pub(super) first: u64,
+    /// The number behind the last.
+    pub(super) end: u64,
+    moves: Vec<Move>,
+    names: Arc<Names>,
+}
+
+impl Stretch {
     /// To go on from.
     pub(super) fn progress(&self) -> Progress {
+        let starts = self.moves.iter().map(|moved| (moved.stream, &moved.from));
+        let context = |moved: &Move| Some((moved.stream, Arc::clone(moved.from.context.as_ref()?)));
         Progress {
-            positions: self.limits(),
+            positions: starts.map(|(stream, from)| (stream, (from.position, from.is_begun))).collect(),
             names: Names::clone(&self.names),
-            contexts: self.contexts.iter().cloned().collect(),
+            contexts: self.moves.iter().filter_map(context).collect(),
             ..Progress::default()
         }
     }
 
     /// To stop at.
     pub(super) fn limits(&self) -> Positions {
-        self.positions.iter().copied().collect()
+        self.moves.iter().map(|moved| (moved.stream, (moved.to, true))).collect()
     }
 }
 
@@ -58,43 +86,23 @@ pub(super) struct Marks {
 
 impl Default for Marks {
     fn default() -> Self {
-        let mut marks = Self { list: Vec::new(), bytes: 0, spacing: SPACING };
-        let begin = marks.make(0, &Progress::default());
-        marks.put(begin);
-        marks
+        let begin = Mark::default();
+        Self { bytes: begin.bytes(), list: vec![begin], spacing: SPACING }
     }
 }
 
 impl Marks {
-    /// A mark of this moment.
-    pub(super) fn make(&self, first: u64, progress: &Progress) -> Mark {
-        let before = self.list.last();
-        let names = before.filter(|mark| *mark.names == progress.names).map(|mark| Arc::clone(&mark.names));
-        let is_same = |mark: &&Mark| {
-            mark.contexts.len() == progress.contexts.len()
-                && mark.contexts.iter().all(|(stream, context)| {
-                    progress.contexts.get(stream).is_some_and(|now| Arc::ptr_eq(now, context))
-                })
-        };
-        let contexts = before.filter(is_same).map(|mark| Arc::clone(&mark.contexts));
-        Mark {
-            first,
-            positions: progress.positions.iter().map(|(stream, place)| (*stream, *place)).collect(),
-            names: names.unwrap_or_else(|| Arc::new(progress.names.clone())),
-            contexts: contexts.unwrap_or_else(|| {
-                progress.contexts.iter().map(|(stream, context)| (*stream, Arc::clone(context))).collect()
-            }),
-            is_break: false,
+    /// Puts a mark behind all others: before event `first`, and behind what has moved since the one before it. Without events between, it stands for that one.
+    pub(super) fn put(&mut self, first: u64, names: &Names, moves: Vec<Move>) {
+        let Some(last) = self.list.last_mut() else { return };
+        let names = if *last.names == *names { Arc::clone(&last.names) } else { Arc::new(names.clone()) };
+        if last.first == first {
+            last.names = names;
+            return;
         }
-    }
-
-    /// Takes one that comes after all others. Without events between, it stands for the one before.
-    pub(super) fn put(&mut self, mut mark: Mark) {
-        if let Some(before) = self.list.last().filter(|before| before.first == mark.first) {
-            self.bytes -= before.bytes();
-            mark.is_break |= before.is_break;
-            self.list.pop();
-        }
+        self.bytes += size_of_val(&*moves);
+        last.moves = moves.into();
+        let mark = Mark { first, names, ..Mark::default() };
         self.bytes += mark.bytes();
         self.list.push(mark);
         if self.bytes > BYTES_MAX {
@@ -102,18 +110,23 @@ impl Marks {
         }
     }
 
-    /// The same, of one behind which there are earlier events.
-    pub(super) fn put_break(&mut self, mark: Mark) {
-        self.put(Mark { is_break: true, ..mark });
+    /// The same; events behind it are earlier than some before it.
+    pub(super) fn put_break(&mut self, first: u64, names: &Names, moves: Vec<Move>) {
+        self.put(first, names, moves);
+        self.list.iter_mut().next_back().into_iter().for_each(|last| last.is_break = true);
     }
 
     fn thin_out(&mut self) {
         self.spacing = self.spacing.saturating_mul(2);
-        let mut at = 0usize;
-        self.list.retain(|mark| {
-            at += 1;
-            mark.is_break || at % 2 == 1
-        });
+        let last = self.list.len() - 1;
+        let mut kept: Vec<Mark> = Vec::with_capacity(self.list.len() / 2 + 1);
+        for (at, mark) in std::mem::take(&mut self.list).into_iter().enumerate() {
+            match kept.last_mut() {
+                Some(before) if at % 2 == 1 && at < last && !mark.is_break => before.join(mark),
+                _ => kept.push(mark),
+            }
+        }
+        self.list = kept;
         self.bytes = self.list.iter().map(Mark::bytes).sum();
     }
 
@@ -122,49 +135,78 @@ impl Marks {
         self.list.last().map_or(0, |mark| mark.first)
     }
 
-    /// The last mark before an event, and the one after it.
-    pub(super) fn around(&self, number: u64) -> (Option<&Mark>, Option<&Mark>) {
+    /// Between which marks an event is: behind the last one are events up to `count`, whose way `progress` knows.
+    pub(super) fn around(&self, number: u64, count: u64, progress: &Progress) -> Option<Stretch> {
         let after = self.list.partition_point(|mark| mark.first <= number);
-        (after.checked_sub(1).and_then(|at| self.list.get(at)), self.list.get(after))
+        let mark = self.list.get(after.checked_sub(1)?)?;
+        let (end, moves) = match self.list.get(after) {
+            Some(next) => (next.first, mark.moves.to_vec()),
+            None => (count, progress.moves()),
+        };
+        Some(Stretch { first: mark.first, end, moves, names: Arc::clone(&mark.names) })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::progress::Start;
     use super::*;
 
-    fn at(position: u64, streams: u32) -> Progress {
-        let positions = (0..streams).map(|stream| ((0, stream), (position, true))).collect();
-        Progress { positions, ..Progress::default() }
+    /// Streams that go on from a position to the next.
+    fn moves(from: u64, streams: impl Iterator<Item = u32>) -> Vec<Move> {
+        let start = Start { position: from, is_begun: true, context: None };
+        streams.map(|stream| Move { stream: (0, stream), from: start.clone(), to: from + 1 }).collect()
     }
 
     #[test]
     fn marks_of_very_many_streams_take_bounded_room_and_every_break_stays() {
         let mut marks = Marks::default();
-        let streams = 10_000;
+        let names = Names::new();
         for number in 1..1000 {
-            let mark = marks.make(number * SPACING, &at(number, streams));
-            if number % 100 == 0 { marks.put_break(mark) } else { marks.put(mark) }
+            let moves = moves(number - 1, 0..10_000);
+            match number % 100 {
+                0 => marks.put_break(number * SPACING, &names, moves),
+                _ => marks.put(number * SPACING, &names, moves),
+            }
         }
         assert!(marks.bytes <= BYTES_MAX, "{}", marks.bytes);
         assert!(marks.spacing > SPACING);
-        for number in 1..1000 {
-            let (before, after) = marks.around(number * SPACING);
-            let (before, after) = (before.unwrap().first, after.map_or(u64::MAX, |mark| mark.first));
-            assert!(before <= number * SPACING && number * SPACING < after);
-            assert!(before >= number / 100 * 100 * SPACING, "a break was passed over");
+        for number in 1..999 {
+            let stretch = marks.around(number * SPACING, 999 * SPACING, &Progress::default()).unwrap();
+            assert!(stretch.first <= number * SPACING && number * SPACING < stretch.end);
+            assert!(stretch.first >= number / 100 * 100 * SPACING, "a break was passed over");
+            // What was joined goes from the first mark to the last.
+            let (from, to) = (stretch.first / SPACING, stretch.end / SPACING);
+            assert_eq!(stretch.progress().positions[&(0, 77)], (from, true));
+            assert_eq!(stretch.limits()[&(0, 77)], (to, true));
         }
-        assert_eq!(marks.around(0).0.unwrap().first, 0);
+        assert_eq!(marks.around(0, 1, &Progress::default()).unwrap().first, 0);
+    }
+
+    #[test]
+    fn streams_that_do_not_move_take_no_room() {
+        let mut marks = Marks::default();
+        for number in 1..20_000 {
+            marks.put(number * SPACING, &Names::new(), moves(number, number as u32..number as u32 + 4));
+        }
+        assert_eq!(marks.spacing, SPACING);
+        let stretch = marks.around(10_000 * SPACING, u64::MAX, &Progress::default()).unwrap();
+        assert_eq!((stretch.end, stretch.limits().len()), (10_001 * SPACING, 4));
     }
 
     #[test]
     fn a_mark_without_events_since_the_last_takes_its_place() {
         let mut marks = Marks::default();
         for position in 0..10 {
-            let mark = marks.make(0, &at(position, 1));
-            marks.put(mark);
+            marks.put(0, &Names::new(), moves(position, 0..1));
         }
         assert_eq!(marks.list.len(), 1);
-        assert_eq!(marks.around(5).0.unwrap().limits(), at(9, 1).positions);
+        let from = moves(9, 0..1).pop().map(|last| (last.stream, last.from));
+        let positions = Positions::from([((0, 0), (12, true))]);
+        let progress = Progress { positions, moved: Some(from.into_iter().collect()), ..Progress::default() };
+        let stretch = marks.around(5, 8, &progress).unwrap();
+        assert_eq!((stretch.first, stretch.end), (0, 8));
+        assert_eq!(stretch.progress().positions, Positions::from([((0, 0), (9, true))]));
+        assert_eq!(stretch.limits(), progress.positions);
     }
 }

@@ -1,7 +1,7 @@
 //! Events by their numbers: any of millions, without all of them in memory.
 //!
 //! The trace is read once, and a *mark* is kept every few thousand events. It has the position of each
-//! stream, the name of its thread, and its fields. An event is found by reading from the last mark before it.
+//! stream that moves up to the next mark, the names of threads, and the stream's fields. An event is found by reading from the last mark before it.
 //! Between two marks each stream is read up to its position at the second. So late records are where they
 //! were numbered, not where their time would put them.
 //!
@@ -11,6 +11,7 @@
 
 mod mark;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -84,7 +85,7 @@ impl Rows {
             grown: Instant::now(),
             is_drained: false,
             has_news: false,
-            progress: Progress::default(),
+            progress: from_the_beginning(),
             last_ns: None,
             count: 0,
             marks: Marks::default(),
@@ -118,7 +119,7 @@ impl Rows {
     pub fn set_filter(&mut self, wanted: &dyn Select) {
         self.wanted = wanted.absolute(&self.growing.trace);
         (self.count, self.last_ns, self.is_drained) = (0, None, false);
-        (self.marks, self.progress) = (Marks::default(), Progress::default());
+        (self.marks, self.progress) = (Marks::default(), from_the_beginning());
         self.resumed = None;
     }
 
@@ -188,22 +189,22 @@ impl Rows {
         (self.is_drained, self.has_news) = (false, true);
     }
 
-    /// Numbers events up to the next mark, or until the time is over.
+    /// Numbers events until the time is over, or some blocks have been read.
     fn slice(
         &mut self,
         notes: &mut Vec<Note>,
         take: &mut impl FnMut(&Trace, u64, &Event<'_>),
         is_over: impl Fn() -> bool,
     ) -> Slice {
-        let (first, mut is_late) = (self.count, false);
+        let first = self.count;
         let bound_ns = if self.is_followed { self.patience.bound_ns(&self.growing.trace) } else { i64::MAX };
-        let mut progress = std::mem::take(&mut self.progress);
-        let mut begin = self.has_news.then(|| self.marks.make(self.count, &progress));
+        let progress = std::mem::take(&mut self.progress);
         let trace = &self.growing.trace;
         let mut events =
             Events::resume(trace, self.wanted.selection(trace), progress, bound_ns).pause_after(BLOCKS);
+        let mut before = self.has_news.then(|| (events.names().clone(), events.take_moves()));
         let end = loop {
-            let Some(event) = events.next() else {
+            let Some(mut event) = events.next() else {
                 break match (events.is_paused(), bound_ns) {
                     (true, _) => Slice::Full,
                     (false, i64::MAX) => Slice::End,
@@ -214,9 +215,13 @@ impl Rows {
                 continue;
             }
             let ns = event.session.order.wall_ns(event.ticks);
-            if let Some(begin) = begin.take() {
+            if let Some((names, moves)) = before.take() {
                 if self.last_ns.is_some_and(|last| ns <= last) {
-                    self.marks.put_break(begin);
+                    self.marks.put_break(self.count, &names, moves);
+                } else {
+                    events.give_moves_back(moves);
+                    let Some(again) = events.current() else { break Slice::End };
+                    event = again;
                 }
             }
             self.has_news = false;
@@ -224,21 +229,23 @@ impl Rows {
             take(trace, self.count, &event);
             self.count += 1;
             if self.count - self.marks.last() >= self.marks.spacing {
-                break Slice::Full;
+                let moves = events.take_moves();
+                self.marks.put(self.count, events.names(), moves);
             }
-            is_late = (self.count - first) % LOOK == 0 && is_over();
-            if is_late {
+            if (self.count - first) % LOOK == 0 && is_over() {
                 break Slice::Full;
             }
         };
-        let found;
-        (progress, found) = events.stop();
-        notes.extend(found);
-        if matches!(end, Slice::Full) && !is_late {
-            let mark = self.marks.make(self.count, &progress);
-            self.marks.put(mark);
+        if let Some((_, moves)) = before {
+            events.give_moves_back(moves);
         }
-        self.progress = progress;
+        if events.is_paused() {
+            let moves = events.take_moves();
+            self.marks.put(self.count, events.names(), moves);
+        }
+        let found;
+        (self.progress, found) = events.stop();
+        notes.extend(found);
         end
     }
 
@@ -251,17 +258,13 @@ impl Rows {
         let mut number = from;
         let mut rooms = Rooms::default();
         while number < self.count {
-            let (before, after) = self.marks.around(number);
-            let Some(before) = before else { break };
-            let (end, limits) = match after {
-                Some(mark) => (mark.first, mark.limits()),
-                None => (self.count, self.progress.positions.clone()),
-            };
+            let Some(stretch) = self.marks.around(number, self.count, &self.progress) else { break };
+            let (end, limits) = (stretch.end, stretch.limits());
             // What was read up to a limit knows nothing of what its blocks hold behind it.
             let is_same = |resumed: &Resumed| resumed.next == number && resumed.end == end;
             let (mut at, progress) = match self.resumed.take().filter(is_same) {
                 Some(resumed) => (resumed.next, resumed.progress),
-                None => (before.first, Progress { rooms, ..before.progress() }),
+                None => (stretch.first, Progress { rooms, ..stretch.progress() }),
             };
             let selection = self.wanted.selection(trace);
             let mut events = Events::within(trace, selection, progress, i64::MAX, Some(&limits));
@@ -288,6 +291,11 @@ impl Rows {
         }
         number - from
     }
+}
+
+/// Nothing has been given.
+fn from_the_beginning() -> Progress {
+    Progress { moved: Some(HashMap::new()), ..Progress::default() }
 }
 
 /// Where reading stopped.
