@@ -10,6 +10,7 @@
 #include "lttng/event.hpp"
 #include "lttng/names.hpp"
 #include "probes/site_events.hpp"
+#include "probes/thread.hpp"
 
 namespace silverpoint::lttng {
 namespace {

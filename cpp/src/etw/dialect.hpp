@@ -4,6 +4,7 @@
 // out-type says that it is hexadecimal or a bool. Texts are counted UTF-8, JSON has its own out-type.
 #pragma once
 
+#include "../probes/description.hpp"
 #include "../probes/forms.hpp"
 
 namespace silverpoint::etw {
@@ -39,7 +40,7 @@ struct Dialect {
     static constexpr std::size_t kTagAt = 2;
     static constexpr bool kHasNullable = false, kHasConstantArrays = false, kHasMixedUuids = true;
 
-    static bool is_asked() { return true; }
+    static bool is_asked() { return probes::is_asked(kEtwProbe); }
     static void put_type(Output& out, unsigned encoding, unsigned format) {
         const unsigned kind = encoding & 0x1F;
         unsigned in = 0, detail = kOwn;

@@ -1,103 +1,123 @@
-// The provider of all sites: its name, the id that tools compute from the name, and its keywords.
+// A provider, and for which levels and keywords its events are wanted.
+//
+//   EventRegister's callback ─▶ Provider::heed ─▶ Switch::is_wanted ◀─ tracepoints (ProbeEvent::state)
+//
+// Each event has the switch of its level and keyword, so a tracepoint looks at one number.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <silverpoint/detail/sys.hpp>
-#include <string_view>
+#include <atomic>
+#include <new>
+#include <silverpoint/detail/arena.hpp>
+
+#include "identity.hpp"
 
 namespace silverpoint::etw {
 
-inline constexpr std::string_view kProviderName = "Silverpoint";
-
-// SHA-1, of constants: nothing is protected by it.
-class Sha1 {
+// Held for some loads and stores.
+class SpinLock {
   public:
-    constexpr void put(unsigned char byte) {
-        block_[size_++ % 64] = byte;
-        if (size_ % 64 == 0) mix();
+    void lock() {
+        for (unsigned tries = 0; is_taken_.exchange(true, std::memory_order_acquire); ++tries)
+            if (tries > 100) detail::sleep_ns(100'000);
     }
-    constexpr std::array<unsigned char, 20> end() {
-        const std::uint64_t bits = size_ * 8;
-        put(0x80);
-        while (size_ % 64 != 56) put(0);
-        for (int shift = 56; shift >= 0; shift -= 8) put(static_cast<unsigned char>(bits >> shift));
-        std::array<unsigned char, 20> all{};
-        for (std::size_t i = 0; i < all.size(); ++i)
-            all[i] = static_cast<unsigned char>(state_[i / 4] >> (24 - 8 * (i % 4)));
-        return all;
-    }
+    void unlock() { is_taken_.store(false, std::memory_order_release); }
 
   private:
-    static constexpr std::uint32_t turned(std::uint32_t value, int by) {
-        return value << by | value >> (32 - by);
-    }
-    constexpr void mix() {
-        std::uint32_t words[80] = {};
-        for (int i = 0; i < 16; ++i)
-            for (int j = 0; j < 4; ++j) words[i] = words[i] << 8 | block_[4 * i + j];
-        for (int i = 16; i < 80; ++i)
-            words[i] = turned(words[i - 3] ^ words[i - 8] ^ words[i - 14] ^ words[i - 16], 1);
-        auto [a, b, c, d, e] = state_;
-        for (int i = 0; i < 80; ++i) {
-            const std::uint32_t chosen = i < 20   ? (b & c) | (~b & d)
-                                         : i < 40 ? b ^ c ^ d
-                                         : i < 60 ? (b & c) | (b & d) | (c & d)
-                                                  : b ^ c ^ d;
-            constexpr std::uint32_t added[] = {0x5A827999, 0x6ED9EBA1, 0x8F1BBCDC, 0xCA62C1D6};
-            const std::uint32_t next = turned(a, 5) + chosen + e + added[i / 20] + words[i];
-            e = d;
-            d = c;
-            c = turned(b, 30);
-            b = a;
-            a = next;
-        }
-        state_ = {state_[0] + a, state_[1] + b, state_[2] + c, state_[3] + d, state_[4] + e};
-    }
+    std::atomic<bool> is_taken_{false};
+};
+class Locked {
+  public:
+    explicit Locked(SpinLock& lock) : lock_(lock) { lock_.lock(); }
+    ~Locked() { lock_.unlock(); }
+    Locked(const Locked&) = delete;
+    Locked& operator=(const Locked&) = delete;
 
-    std::array<std::uint32_t, 5> state_{0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476, 0xC3D2E1F0};
-    unsigned char block_[64] = {};
-    std::uint64_t size_ = 0;
+  private:
+    SpinLock& lock_;
 };
 
-// A GUID in memory.
-using ProviderId = std::array<unsigned char, 16>;
+// It is never freed.
+struct Switch {
+    Switch* next = nullptr;
+    std::uint8_t level = 0;
+    std::uint64_t keyword = 0;
+    int is_wanted = 0;
+};
 
-// As EventSource and TraceLogging compute it: tools find the provider by its name alone. The name is ASCII.
-constexpr ProviderId provider_id(std::string_view name) {
-    constexpr unsigned char kSpace[] = {0x48, 0x2C, 0x2D, 0xB2, 0xC3, 0x90, 0x47, 0xC8,
-                                        0x87, 0xF8, 0x1A, 0x15, 0xBF, 0xC1, 0x30, 0xFB};
-    Sha1 hash;
-    for (const unsigned char byte : kSpace) hash.put(byte);
-    // UTF-16, the high byte first.
-    for (const char c : name) {
-        hash.put(0);
-        hash.put(static_cast<unsigned char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c));
+// It is never freed.
+class Provider {
+  public:
+    enum Control : std::uint32_t { kDisable = 0, kEnable = 1 };
+
+    Provider(const ProviderId& id, std::string_view traits) : id_(id), traits_(traits) {}
+    const ProviderId& id() const { return id_; }
+    // What its events carry of it: the size of all, its name, a zero.
+    std::string_view traits() const { return traits_; }
+    std::string_view name() const { return detail::part(traits_, 2, traits_.size() - 3); }
+
+    // What the sessions want, all together, each time that it changes. By any thread.
+    void heed(std::uint32_t control, std::uint8_t level, std::uint64_t any, std::uint64_t all) {
+        // Another control asks for the state of the program, of which we have none to tell.
+        if (control != kDisable && control != kEnable) return;
+        const Locked locked(lock_);
+        is_enabled_ = control == kEnable;
+        level_ = level;
+        any_ = any;
+        all_ = all;
+        if (!is_silent_)
+            for (Switch* of = first_; of != nullptr; of = of->next) decide(*of);
     }
-    const auto all = hash.end();
-    ProviderId id{};
-    for (std::size_t i = 0; i < id.size(); ++i) id[i] = all[i];
-    id[7] = static_cast<unsigned char>((id[7] & 0x0F) | 0x50);
-    return id;
-}
+    // Nothing is wanted until `speak`.
+    void silence() {
+        const Locked locked(lock_);
+        is_silent_ = true;
+        for (Switch* of = first_; of != nullptr; of = of->next)
+            __atomic_store_n(&of->is_wanted, 0, __ATOMIC_SEQ_CST);
+    }
+    void speak() {
+        const Locked locked(lock_);
+        is_silent_ = false;
+        for (Switch* of = first_; of != nullptr; of = of->next) decide(*of);
+    }
 
-// What an event carries of its provider: the size, the name and its end.
-template <std::size_t Size>
-constexpr auto provider_traits(const std::string_view name) {
-    std::array<char, Size + 3> all{};
-    all[0] = static_cast<char>(all.size() & 0xFF);
-    all[1] = static_cast<char>(all.size() >> 8);
-    for (std::size_t i = 0; i < Size; ++i) all[i + 2] = name[i];
-    return all;
-}
-inline constexpr auto kProviderTraits = provider_traits<kProviderName.size()>(kProviderName);
+    // The switch of a level and keyword, made if there is none; null without memory. By one thread.
+    Switch* switch_of(std::uint8_t level, std::uint64_t keyword) {
+        for (Switch* of = first_; of != nullptr; of = of->next)
+            if (of->level == level && of->keyword == keyword) return of;
+        void* const memory = detail::keep_memory(sizeof(Switch));
+        if (memory == nullptr) return nullptr;
+        auto* const made = ::new (memory) Switch;
+        made->level = level;
+        made->keyword = keyword;
+        const Locked locked(lock_);
+        made->next = first_;
+        first_ = made;
+        if (!is_silent_) decide(*made);
+        return made;
+    }
 
-// The bit of a category: a hash, so that each process and language has the same. Several categories may share
-// one. The two lowest bits are for records and spans (plan.hpp), the highest 16 belong to ETW.
-inline std::uint64_t keyword_of_category(std::string_view category) {
-    constexpr unsigned kFirst = 2, kBits = 46;
-    return std::uint64_t{1} << (kFirst + detail::fnv1a(category.data(), category.size()) % kBits);
-}
+    Provider* next = nullptr;
+    // What the system knows it by, while it is registered.
+    std::atomic<std::uint64_t> handle{0};
+    bool is_registered = false, is_refused = false;
+
+  private:
+    // Level 0 is all levels. So is a mask of 0 all keywords: controllers differ in what they pass for that.
+    // The system asks each session again, so what is written in vain goes nowhere.
+    void decide(Switch& of) const {
+        const bool has_level = level_ == 0 || of.level <= level_;
+        const bool has_keyword = (any_ == 0 || (of.keyword & any_) != 0) && (of.keyword & all_) == all_;
+        __atomic_store_n(&of.is_wanted, is_enabled_ && has_level && has_keyword ? 1 : 0, __ATOMIC_SEQ_CST);
+    }
+
+    alignas(4) const ProviderId id_;
+    const std::string_view traits_;
+    // Guards what follows.
+    SpinLock lock_;
+    bool is_enabled_ = false, is_silent_ = false;
+    std::uint8_t level_ = 0;
+    std::uint64_t any_ = 0, all_ = 0;
+    Switch* first_ = nullptr;
+};
 
 }  // namespace silverpoint::etw

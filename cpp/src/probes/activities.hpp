@@ -2,8 +2,6 @@
 // and events in between name the activity.
 #pragma once
 
-#include <unistd.h>
-
 #include <atomic>
 #include <cstdint>
 #include <silverpoint/detail/sys.hpp>
@@ -13,7 +11,8 @@
 
 namespace silverpoint::probes {
 
-struct [[gnu::packed]] ActivityId {
+// (Aligned as a GUID.)
+struct [[gnu::packed, gnu::aligned(4)]] ActivityId {
     std::uint32_t process = 0;
     std::uint32_t thread = 0;  // 0: of an async span
     std::uint64_t number = 0;  // of an async span its id
@@ -37,25 +36,26 @@ class OpenActivities {
         std::atomic_signal_fence(std::memory_order_seq_cst);
         count_ = at + 1;
         std::atomic_signal_fence(std::memory_order_seq_cst);
-        all_[at].id = {static_cast<std::uint32_t>(getpid()), detail::thread_id(),
+        all_[at].id = {detail::process_id(), detail::thread_id(),
                        last.fetch_add(1, std::memory_order_relaxed) + 1};
         std::atomic_signal_fence(std::memory_order_seq_cst);
         all_[at].span = span;
         return all_[at].id;
     }
-    ActivityId end(const void* span) {
+    // False: its begin did not come here.
+    bool end(const void* span, ActivityId& id) {
         if (deeper_ > 0) {
             --deeper_;
-            return of_site(span);
+            id = of_site(span);
+            return true;
         }
         unsigned at = count_;
         while (at > 0 && all_[at - 1].span != span) --at;
-        // (It has begun in another thread.)
-        if (at == 0) return of_site(span);
-        const ActivityId id = all_[at - 1].id;
+        if (at == 0) return false;
+        id = all_[at - 1].id;
         for (; at < count_; ++at) all_[at - 1] = all_[at];
         --count_;
-        return id;
+        return true;
     }
     // Of the innermost span; null: none is open.
     const ActivityId* innermost() const {
@@ -73,14 +73,13 @@ class OpenActivities {
     };
 
     static ActivityId of_site(const void* span) {
-        return {static_cast<std::uint32_t>(getpid()), detail::thread_id(),
-                reinterpret_cast<std::uintptr_t>(span)};
+        return {detail::process_id(), detail::thread_id(), reinterpret_cast<std::uintptr_t>(span)};
     }
 
     Open all_[kMost] = {};
     unsigned count_ = 0, deeper_ = 0;
 };
-[[gnu::tls_model("initial-exec")]] inline constinit thread_local OpenActivities open_activities;
+inline thread_local constinit OpenActivities open_activities SP_DETAIL_THREAD_MODEL;
 
 // The activity that an event is of, and for a begin the activity around it.
 struct EventActivity {
@@ -95,8 +94,7 @@ struct EventActivity {
         if (kind == Activities::kEnd) {
             id = ended;
         } else if (kind == Activities::kAsync) {
-            id = {static_cast<std::uint32_t>(getpid()), 0,
-                  Input(record.bytes, record.size).get<std::uint64_t>()};
+            id = {detail::process_id(), 0, Input(record.bytes, record.size).get<std::uint64_t>()};
             if (around != nullptr && opcode == kActivityStart) set_parent(*around);
         } else if (kind == Activities::kBegin) {
             if (around != nullptr) set_parent(*around);

@@ -20,7 +20,7 @@ struct DescribedEvent {
     std::uint8_t level = 0;
     Activities activities = Activities::kNone;
     DescribedEvent* span = nullptr;  // the same of the begin and the end of a span
-    int has_begun = 0;               // of a span: its end is asked for
+    int open = 0;                    // of a span: how many have begun, so that an end is asked for
 };
 
 // What was made of a record.
@@ -36,7 +36,9 @@ void describe(const DescribedEvent& event, const ProbeRecord& record, const Writ
     const SystemGuard guard;
     ActivityId ended;
     if (event.activities == Activities::kEnd) {
-        ended = open_activities.end(event.span);
+        // It is asked for since another thread is in such a span: the begin of this one was not wanted.
+        if (!open_activities.end(event.span, ended)) return;
+        __atomic_fetch_sub(&event.span->open, 1, __ATOMIC_RELAXED);
         // It was switched off meanwhile.
         if (__atomic_load_n(event.enabled, __ATOMIC_RELAXED) == 0) return;
     }
@@ -50,7 +52,7 @@ void describe(const DescribedEvent& event, const ProbeRecord& record, const Writ
     if (has_scopes) payload.made([&] { put_scopes(out, scopes); });
     if (!out.is_whole()) return;
     const EventActivity activity(event.activities, event.opcode, event.span, ended, record);
-    if (event.activities == Activities::kBegin) __atomic_store_n(&event.span->has_begun, 1, __ATOMIC_RELAXED);
+    if (event.activities == Activities::kBegin) __atomic_fetch_add(&event.span->open, 1, __ATOMIC_RELAXED);
     write(Described{out, activity, has_scopes, record.is_cut || payload.is_cut()});
 }
 
@@ -77,7 +79,7 @@ Event* keep_event(const Plan& plan, std::uint32_t tracer, const int* enabled,
 // `end` is the event of the end of the span that begins with `begin`.
 inline void join_span(DescribedEvent& begin, DescribedEvent& end) {
     end.span = &begin;
-    end.shared.state = &begin.has_begun;
+    end.shared.state = &begin.open;
     begin.shared.end = &end.shared;
 }
 

@@ -1,5 +1,5 @@
 // The bytes of an event that are put together. It runs within a tracepoint: nothing is allocated but by the
-// kernel.
+// system.
 #pragma once
 
 #include <silverpoint/detail/sys.hpp>
@@ -14,7 +14,7 @@ class Output {
     Output(const Output&) = delete;
     Output& operator=(const Output&) = delete;
     ~Output() {
-        if (bytes_ != own_) munmap(bytes_, room_);
+        if (bytes_ != own_) detail::unmap(bytes_, room_);
     }
 
     void add(const void* bytes, std::size_t size) {
@@ -84,10 +84,10 @@ class Output {
         std::size_t room = 4 * room_;
         while (room - size_ < size) room *= 4;
         if (room > kMost) return false;
-        void* const made = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (made == MAP_FAILED) return false;
+        void* const made = detail::map_private(room);
+        if (made == nullptr) return false;
         std::memcpy(made, bytes_, size_);
-        if (bytes_ != own_) munmap(bytes_, room_);
+        if (bytes_ != own_) detail::unmap(bytes_, room_);
         bytes_ = static_cast<char*>(made);
         room_ = room;
         return true;

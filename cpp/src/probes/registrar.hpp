@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "site_events.hpp"
+#include "thread.hpp"
 
 namespace silverpoint::probes {
 

@@ -1,13 +1,10 @@
 // The events of all sites of this process, by the number of their entries, and the thread that makes them:
 //
-//   site complete ─▶ futex ─▶ thread: description ─▶ event of the tracer ─▶ the site's entry
+//   site complete ─▶ wakes ─▶ thread: description ─▶ event of the tracer ─▶ the site's entry
 //
 // A tracepoint never registers anything. What is made stays for ever.
 #pragma once
 
-#include <pthread.h>
-
-#include <csignal>
 #include <silverpoint/detail/sys.hpp>
 
 #include "description.hpp"
@@ -15,18 +12,6 @@
 namespace silverpoint::probes {
 
 inline constexpr std::uint64_t kSecond = 1'000'000'000;
-
-// Starts a detached thread that takes no signals: those are the program's. False: it could not be started.
-inline bool start_thread(void* (*body)(void*), void* of) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_t thread;
-    const bool is_started = pthread_create(&thread, nullptr, body, of) == 0;
-    if (is_started) pthread_detach(thread);
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return is_started;
-}
 
 // A tracer that a library feeds.
 struct TracerName {
@@ -49,19 +34,18 @@ template <class Event>
 class SiteEvents {
   public:
     // Takes a session; `announce` or `leave` follows. False: there is one; or it cannot be mapped, and so is
-    // not asked for the tracer any more. Safe in a signal handler.
-    bool take(const TracerName& name, char* control, std::size_t size) {
+    // not asked for the tracer any more. Safe in a signal handler. `path`: as for `map_again`.
+    bool take(const TracerName& name, char* control, std::size_t size, const char* path = nullptr) {
         std::uint32_t none = 0;
         if (!has_session_.compare_exchange_strong(none, 1, std::memory_order_acq_rel)) return false;
-        // A second mapping of the same pages.
-        void* const mapped = mremap(control, 0, size, MREMAP_MAYMOVE);
-        if (mapped == MAP_FAILED) {
+        char* const mapped = map_again(control, size, path);
+        if (mapped == nullptr) {
             warn_of(name, "the session cannot be mapped again: ", std::strerror(errno));
             Control{control, size}.stop_asking(name.bit);
             has_session_.store(0, std::memory_order_release);
             return false;
         }
-        control_ = {static_cast<char*>(mapped), size};
+        control_ = {mapped, size};
         tracer_ = name.bit;
         asked_tracers.store(&control_.word(at::kProbesAsked), std::memory_order_release);
         return true;
@@ -75,7 +59,7 @@ class SiteEvents {
     // Another session may be taken.
     void leave() {
         asked_tracers.store(&all_asked, std::memory_order_release);
-        if (control_.base != nullptr) munmap(control_.base, control_.size);
+        if (control_.base != nullptr) unmap(control_.base, control_.size);
         control_ = {};
         done_ = known_ = 0;
         has_session_.store(0, std::memory_order_release);
@@ -135,11 +119,9 @@ class SiteEvents {
     template <class Visit>
     void pass(const Visit& visit) {
         if (events_ == nullptr) {
-            void* const made =
-                mmap(nullptr, control_.get<std::uint32_t>(at::kSitesCap) * sizeof *events_,
-                     PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-            if (made == MAP_FAILED) return;
-            events_ = static_cast<Event**>(made);
+            events_ = static_cast<Event**>(
+                map_private(control_.get<std::uint32_t>(at::kSitesCap) * sizeof *events_));
+            if (events_ == nullptr) return;
         }
         known_ = control_.count();
         bool is_prefix = true;

@@ -32,7 +32,7 @@ struct [[gnu::packed]] Extension {
     std::uint16_t size, kind;
 };
 // Of an activity. Without a parent the last 16 bytes are left out.
-struct [[gnu::packed]] Activity {
+struct [[gnu::packed, gnu::aligned(4)]] Activity {
     Extension extension{16, Extension::kActivity | Extension::kIsFollowed};
     ActivityId id, parent;
 

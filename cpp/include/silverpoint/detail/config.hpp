@@ -125,7 +125,7 @@ inline constexpr std::uint32_t kStageWriting = 1, kStageLocated = 2, kStageCompl
 inline constexpr std::size_t kSiteEntry = 32, kDescFixed = 48, kDescMax = 65536;
 
 // Bits of `probes_asked`: system tracers.
-inline constexpr std::uint32_t kLttngProbe = 1, kUserEventsProbe = 2, kTraceMarkerProbe = 4;
+inline constexpr std::uint32_t kLttngProbe = 1, kUserEventsProbe = 2, kTraceMarkerProbe = 4, kEtwProbe = 8;
 // In the state byte of a site: any of them is asked for.
 inline constexpr std::uint8_t kProbedBit = 2;
 

@@ -233,6 +233,7 @@ inline void at_unload() {
         leave_session();
         return;
     }
+    tell_tracers_of_unload();
     const std::uint32_t state = executable.load();
     if (state != kExecutableEnded) retire_all_rings();
     leave_session();

@@ -1,20 +1,18 @@
-// System tracers that get an event from a tracepoint itself, beside or instead of its record. These are
-// LTTng-UST, and user_events and trace_marker of the kernel.
+// System tracers that get an event from a tracepoint itself, beside or instead of its record.
 //
 //   state byte: kProbedBit ─▶ Site::is_wanted_otherwise ─┬─ a tracer wants it: no head ─▶ record_probed
 //                                                        └─ none does: as the directives say
 //
 // Only a program that was started with SILVERPOINT_PROBES, or is asked while it runs, has this bit. So other
-// programs pay nothing. A record for a tracer takes the
-// cold path of a first record, since its site has no head then: that path has all arguments.
+// programs pay nothing. A record for a tracer takes the cold path of a first record, since its site has no
+// head then: that path has all arguments.
 //
 // A tracer knows an event from the first execution of its tracepoint on: the types of the arguments are not
 // known before. So that execution evaluates the arguments, even if nothing wants them.
 #pragma once
 
-#include <iterator>
-
 #include "../platform/library.hpp"
+#include "../platform/tracers.hpp"
 #include "probe_event.hpp"
 #include "process.hpp"
 
@@ -39,23 +37,6 @@ SP_DETAIL_COLD void wake_probes() {
     wake_waiters(&session.word(at::kProbesWake));
 }
 
-// A library that makes events of sites for a tracer.
-struct ProbeLibrary {
-    std::uint32_t bit;
-    const char* asked;     // in SILVERPOINT_PROBES
-    const char* receiver;  // in messages
-    const char* variable;  // names its file
-    const char* file;
-    const char* function;
-};
-inline constexpr ProbeLibrary kProbeLibraries[] = {
-    {kLttngProbe, "lttng", "LTTng", "SILVERPOINT_LTTNG_LIBRARY", "libsilverpoint_lttng.so.0",
-     "silverpoint_start_lttng"},
-    {kUserEventsProbe, "user_events", "the kernel", "SILVERPOINT_USER_EVENTS_LIBRARY",
-     "libsilverpoint_user_events.so.0", "silverpoint_start_user_events"},
-    {kTraceMarkerProbe, "trace_marker", "trace_marker", "SILVERPOINT_TRACE_MARKER_LIBRARY",
-     "libsilverpoint_trace_marker.so.0", "silverpoint_start_trace_marker"}};
-
 // Bits of the tracers whose library is loaded, or is being loaded.
 inline constinit Word probes_begun{0};
 // Bits of those whose library could not be loaded. A forked child does not report it again.
@@ -71,7 +52,7 @@ SP_DETAIL_COLD StartProbes load_probes(const ProbeLibrary& of) {
     Text<600> line;
     // A long path leaves room for the advice.
     line.add("SILVERPOINT_PROBES=").add(of.asked).add(": ").add(of.receiver).add(" gets no events: ");
-    line.add(why, strnlen(why, 400)).add("; install ").add(of.file, std::strlen(of.file) - 5);
+    line.add(why, strnlen(why, 400)).add("; install ").add(of.package);
     line.add(", or name its file in ").add(of.variable);
     warn(line.c_str());
     return nullptr;
@@ -89,21 +70,24 @@ inline void start_probes() {
     const SystemGuard guard;
     const std::uint32_t asked = probes_wanted();
     probes_begun.fetch_or(asked, std::memory_order_relaxed);
-    static constinit std::atomic<StartProbes> known[std::size(kProbeLibraries)] = {};
-    for (std::size_t i = 0; i < std::size(kProbeLibraries); ++i) {
-        const std::uint32_t bit = kProbeLibraries[i].bit;
+    static constinit std::array<std::atomic<StartProbes>, kProbeLibraries.size()> all_known = {};
+    auto* known = all_known.data();
+    for (const ProbeLibrary& library : kProbeLibraries) {
+        const std::uint32_t bit = library.bit;
+        std::atomic<StartProbes>& found = *known++;
         if ((asked & bit) == 0) continue;
-        StartProbes start = known[i].load(std::memory_order_acquire);
+        StartProbes start = found.load(std::memory_order_acquire);
         if (start == nullptr && (probes_failed.load(std::memory_order_relaxed) & bit) == 0)
-            start = load_probes(kProbeLibraries[i]);
+            start = load_probes(library);
         if (start == nullptr) {
             probes_failed.fetch_or(bit, std::memory_order_relaxed);
             stop_asking_for(bit);
             probes_begun.fetch_and(~bit, std::memory_order_relaxed);
             continue;
         }
-        known[i].store(start, std::memory_order_release);
-        start(session.control, session.control_size);
+        found.store(start, std::memory_order_release);
+        Path path = session.path;
+        give_session(start, session.control, session.control_size, path.add("/control").c_str());
         // The library could not open the tracer: it is called again when somebody asks again.
         if ((probes_wanted() & bit) == 0) probes_begun.fetch_and(~bit, std::memory_order_relaxed);
     }

@@ -74,8 +74,15 @@ inline void stop_asking(char* control, std::uint64_t states_at, std::uint32_t co
     for (std::uint32_t site = 0; site < count; ++site) stop_probing(asked, states[site], 0);
 }
 
-// The function of such a library: it gets the mapped control file of the session. Safe in a signal handler,
-// but for the first call of a process.
-using StartProbes = void (*)(char* control, std::size_t size);
+// A library that makes events of sites for a tracer. Those of this system: platform/tracers.hpp.
+struct ProbeLibrary {
+    std::uint32_t bit;
+    const char* asked;     // in SILVERPOINT_PROBES
+    const char* receiver;  // in messages
+    const char* variable;  // names its file
+    const char* file;
+    const char* package;  // what is to be installed
+    const char* function;
+};
 
 SP_DETAIL_END

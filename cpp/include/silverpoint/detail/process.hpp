@@ -318,8 +318,14 @@ SP_DETAIL_COLD void leave_session() {
     if (!session.is_ready() || session.left.exchange(1, std::memory_order_acq_rel) != 0) return;
     const SystemGuard guard;
     add_anchor();
-    const bool last = session.word(at::kCopiesJoined).fetch_sub(1, std::memory_order_acq_rel) == 1;
-    if (last && (!is_session_of_interest() || is_session_kept_in_vain())) unlink_session(session.path);
+    // A library of a tracer outlives a shared object, which has to join its session when it is loaded again.
+    Word& joined = session.word(at::kCopiesJoined);
+    const bool is_fed = !session.is_of_executable && probes_wanted() != 0 && is_known_to_go_on();
+    std::uint32_t copies = joined.load(std::memory_order_acquire);
+    do {
+        if (is_fed && copies == 1) return;
+    } while (!joined.compare_exchange_weak(copies, copies - 1, std::memory_order_acq_rel));
+    if (copies == 1 && (!is_session_of_interest() || is_session_kept_in_vain())) unlink_session(session.path);
 }
 
 SP_DETAIL_END

@@ -1,6 +1,7 @@
 // Settings from the environment (spec/directives.md). A value that is not understood counts as not given.
 #pragma once
 
+#include "../platform/tracers.hpp"
 #include "directives.hpp"
 #include "sys.hpp"
 
@@ -117,16 +118,20 @@ SP_DETAIL_COLD void parse_probes(std::string_view text, Settings& settings) {
     for (;;) {
         const auto comma = text.find(',');
         const auto name = trim(part(text, 0, comma));
-        if (name == "lttng") {
-            settings.probes |= kLttngProbe;
-        } else if (name == "user_events") {
-            settings.probes |= kUserEventsProbe;
-        } else if (name == "trace_marker") {
-            settings.probes |= kTraceMarkerProbe;
-        } else if (!name.empty()) {
+        bool is_known = name.empty();
+        for (const ProbeLibrary& library : kProbeLibraries) {
+            if (name != library.asked) continue;
+            settings.probes |= library.bit;
+            is_known = true;
+        }
+        if (!is_known) {
             Text<400> line;
             line.add("SILVERPOINT_PROBES: '").add(name.data(), name.size() < 100 ? name.size() : 100);
-            warn(line.add("' is ignored: expected lttng, user_events or trace_marker").c_str());
+            line.add("' is ignored: expected ");
+            std::size_t left = kProbeLibraries.size();
+            for (const ProbeLibrary& library : kProbeLibraries)
+                line.add(library.asked).add(--left > 1 ? ", " : left == 1 ? " or " : "");
+            warn(line.c_str());
         }
         if (comma == std::string_view::npos) return;
         text = part(text, comma + 1);

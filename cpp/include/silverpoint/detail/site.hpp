@@ -435,6 +435,7 @@ SP_DETAIL_COLD std::uint32_t Site::enter(const char* the_function, const char* t
     // Threads that come here at once have an entry each. The first one counts: the others are never complete.
     std::uint32_t known = kNoRoom;
     if (!entry.compare_exchange_strong(known, number, std::memory_order_acq_rel)) number = known;
+    note_site_of_copy(number);
     // (Of an entry that was complete before: its tracer may have refused it, and sees the bit only now.)
     if (probes_wanted() != 0 && site_entry(number).stage.load(std::memory_order_seq_cst) == kStageComplete)
         wake_probes();
@@ -475,6 +476,7 @@ SP_DETAIL_COLD bool Site::complete(Kind kind, std::string_view names, std::strin
         const std::uint64_t made = std::uint64_t{at + kFirstSite} << 32 | size;
         whole.store(made, std::memory_order_release);
         if (probed.load(std::memory_order_acquire) == 0) head.store(made, std::memory_order_release);
+        note_site_of_copy(at);
         if (probes_wanted() != 0) wake_probes();
     };
     SiteEntry& known = site_entry(number);

@@ -2,12 +2,13 @@
 // session can be made. So every tracepoint is off, and evaluates no argument.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 
-#include "../detail/config.hpp"
+#include "../detail/probe_event.hpp"
 #include "errno_guard.hpp"
 #include "note.h"
 
@@ -138,6 +139,7 @@ inline std::size_t path_of_executable(char*, std::size_t) { return 0; }
 inline std::size_t text_of_command_line(char*, std::size_t) { return 0; }
 inline std::size_t working_directory(char*, std::size_t) { return 0; }
 inline std::size_t group_memory_text(char*, std::size_t) { return 0; }
+inline bool is_known_to_go_on() { return false; }
 inline bool is_in_executable(const void*) { return false; }
 inline bool is_read_only(const void*) { return false; }
 
@@ -149,6 +151,12 @@ inline void* load_function(const char*, const char*, const char*& why) {
 }
 inline bool may_start_thread() { return false; }
 inline bool start_thread(void (*)()) { return false; }
+
+inline constexpr std::array<ProbeLibrary, 0> kProbeLibraries = {};
+using StartProbes = void (*)();
+inline void give_session(StartProbes, char*, std::size_t, const char*) {}
+inline void note_site_of_copy(std::uint32_t) {}
+inline void tell_tracers_of_unload() {}
 
 SP_DETAIL_END
 

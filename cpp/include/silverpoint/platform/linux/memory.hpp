@@ -27,6 +27,12 @@ inline void replace_by_private(char* map, std::size_t size) {
 // Of `map_private`, and of a shared file.
 inline void unmap(void* map, std::size_t size) { munmap(map, size); }
 
+// A second mapping of the pages of a file; null, and errno, if there is none. (Other systems want its path.)
+inline char* map_again(char* map, std::size_t size, const char*) {
+    void* const made = mremap(map, 0, size, MREMAP_MAYMOVE);
+    return made == MAP_FAILED ? nullptr : static_cast<char*>(made);
+}
+
 // A forked child gets zeros. False: a kernel before 4.14.
 inline bool wipe_on_fork(void* map, std::size_t size) { return madvise(map, size, MADV_WIPEONFORK) == 0; }
 

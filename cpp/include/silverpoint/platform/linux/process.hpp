@@ -68,6 +68,9 @@ inline std::size_t group_memory_text(char* to, std::size_t size) {
     return read_file("/sys/fs/cgroup/memory.max", to, size);
 }
 
+// Whether it is known that the process goes on when a shared object ends.
+inline bool is_known_to_go_on() { return false; }
+
 // Whether an address is in the executable itself, not in a shared object that may be unloaded.
 SP_DETAIL_COLD bool is_in_executable(const void* address) {
     return dl_iterate_phdr(

@@ -218,13 +218,6 @@ class DebugDelivery {
         return is_told;
     }
 
-    // Whether the process has ended all other threads already: a DLL learns of its end then.
-    static bool has_lost_threads() {
-        const auto ask =
-            system_function<unsigned char(__stdcall*)()>(L"ntdll.dll", "RtlDllShutdownInProgress");
-        return ask == nullptr || ask() != 0;
-    }
-
     std::atomic<bool> has_monitor_{false}, is_idle_{true}, is_ending_{false};
     bool is_begun_ = false;
     std::atomic<std::uint64_t> next_look_{0}, dropped_{0};

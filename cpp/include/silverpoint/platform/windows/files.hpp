@@ -145,6 +145,17 @@ SP_DETAIL_COLD char* map_shared(File file, std::size_t size, Access, void* fixed
     return static_cast<char*>(map);
 }
 
+// A second mapping of the pages of a file of this user; null, and errno, if there is none.
+SP_DETAIL_COLD char* map_again(char*, std::size_t size, const char* path) {
+    const File file = open_file(path);
+    std::size_t found = 0;
+    char* map = nullptr;
+    if (file && size_of_own_file(file, found) && found == size) map = map_shared(file, size, Access::kWrite);
+    close_file(file);
+    if (map == nullptr) errno = ENOENT;
+    return map;
+}
+
 // Free bytes where a directory is; false if unknown.
 inline bool room_at(const char* path, std::uint64_t& bytes) {
     return GetDiskFreeSpaceExW(WidePath(path).get(), reinterpret_cast<union _ULARGE_INTEGER*>(&bytes),

@@ -15,6 +15,13 @@ SP_DETAIL_COLD void* load_function(const char* library, const char* function, co
     return found;
 }
 
+// The DLL that contains this address stays loaded.
+inline void keep_loaded(const void* address) {
+    constexpr unsigned long kForEver = 1, kOfAddress = 4;
+    struct HINSTANCE__* found = nullptr;
+    GetModuleHandleExW(kForEver | kOfAddress, static_cast<const wchar_t*>(address), &found);
+}
+
 // Whether `start_thread` can be called here.
 inline bool may_start_thread() { return true; }
 

@@ -59,6 +59,14 @@ SP_DETAIL_COLD bool is_in_executable(const void* address) {
     return region_of(address).allocation == static_cast<void*>(GetModuleHandleW(nullptr));
 }
 
+// Whether the process has ended all other threads already: a DLL learns of its end then.
+SP_DETAIL_COLD bool has_lost_threads() {
+    const auto ask = system_function<unsigned char(__stdcall*)()>(L"ntdll.dll", "RtlDllShutdownInProgress");
+    return ask == nullptr || ask() != 0;
+}
+// Whether it is known that the process goes on when a DLL ends.
+inline bool is_known_to_go_on() { return !has_lost_threads(); }
+
 // Whether nobody can write to what lies there.
 SP_DETAIL_COLD bool is_read_only(const void* address) {
     constexpr unsigned long kRead = 2, kExecuteRead = 0x20, kImage = 0x0100'0000;

@@ -2,7 +2,7 @@
 //
 // An event is its descriptor, activity and parent, then type, size and bytes of each part. An activity is
 // whether it is there, then its bytes. With arguments the program prints the ids of providers of these names.
-#include <etw/event.hpp>
+#include <etw/providers.hpp>
 
 #include "cases.hpp"
 
@@ -17,8 +17,13 @@ static void add(const ActivityId* id) {
     add(id == nullptr ? &none : id, sizeof none);
 }
 
-static const Backend kept{[](const EventDescriptor& of, const ActivityId* activity, const ActivityId* parent,
-                             const DataDescriptor* parts, unsigned count) {
+static const Backend kept{[](Provider& provider) {
+                              provider.heed(Provider::kEnable, 5, ~std::uint64_t{0}, 0);
+                              return 0ul;
+                          },
+                          [](Provider&) {},
+                          [](const Provider&, const EventDescriptor& of, const ActivityId* activity,
+                             const ActivityId* parent, DataDescriptor* parts, unsigned count) {
                               last.clear();
                               add(&of, sizeof of);
                               add(activity);
@@ -28,20 +33,19 @@ static const Backend kept{[](const EventDescriptor& of, const ActivityId* activi
                                   add(head, sizeof head);
                                   add(reinterpret_cast<const void*>(parts[i].at), parts[i].size);
                               }
-                          },
-                          64000};
+                          }};
 
 int main(int count, char** arguments) {
-    static_assert(provider_id(kProviderName)[7] >> 4 == 5, "a constant");
+    static_assert(provider_id("Silverpoint")[7] >> 4 == 5, "a constant");
     for (int i = 1; i < count; ++i) {
         for (const unsigned char byte : provider_id(arguments[i])) std::printf("%02x", byte);
         std::printf("\n");
     }
     if (count > 1) return 0;
     backend = &kept;
-    static const int enabled = 1;
+    static Providers providers;
     const auto make = [](const Description& site) {
-        const SiteEvent* const made = make_event(site, &enabled);
+        const SiteEvent* const made = providers.make(site);
         return made == nullptr ? nullptr : &made->shared;
     };
     cases::show_all(make, last);
