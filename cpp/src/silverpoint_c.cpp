@@ -241,9 +241,68 @@ SP_DETAIL_OWN std::uint64_t sp_c_record_slowly(Lane*, std::uint64_t, const Site*
     return kProbedSpan | (ticks != 0 ? kRecordedSpan | ticks : began);
 }
 
-// The same for one that feeds a tracer alone. Short arguments need no more than this function.
-SP_DETAIL_HOT std::uint64_t record_alone(std::uint64_t head, const Site* site, const Argument* arguments,
-                                         unsigned count, void* caller) {
+// Packed arguments into the ring: fewer than it always has room for.
+static std::uint64_t record_packed(const Site* site, const char* bytes, std::size_t size) {
+    const std::size_t whole = round_up_8(16 + size);
+    const std::uint64_t head =
+        (site->whole.load(std::memory_order_acquire) & ~std::uint64_t{0xFFFFFF}) | whole;
+    const auto put = [&](char* at, std::uint64_t ticks) {
+        put_bytes(at + whole - 8, std::uint64_t{0});
+        put_block(put_bytes(put_bytes(at, head), ticks), bytes, size);
+        return ticks;
+    };
+    Lane* const lane = tls_lane;
+    Lane* entered = nullptr;
+    if (is_ready(lane)) [[likely]] {
+        make_busy(lane);
+        entered = lane;
+        char* const at = lane->cur;
+        if (fits(lane, at, whole)) [[likely]] {
+            const std::uint64_t ticks = counter();
+            take_ahead(lane, at, whole);
+            put(at, ticks);
+            commit(lane, at, whole);
+            return ticks;
+        }
+    }
+    const Reservation found = reserve({entered, stack_mark(__builtin_frame_address(0))}, whole, site->level);
+    if (found.at == nullptr) return 0;
+    const std::uint64_t ticks = put(found.at, session.now());
+    commit_slowly(found.lane, found.at, whole);
+    return ticks;
+}
+
+// The event, and the record if the ring wants it, of packed arguments.
+[[gnu::noinline]] static std::uint64_t record_known(const Site* site, std::uint64_t head, bool is_span,
+                                                    const char* bytes, std::size_t size, void* caller) {
+    const std::uint64_t began = is_span ? session.now() : 1;
+    // Before the record, which may have to wait for room.
+    write_known(head, probe_record(bytes, size, false, caller));
+    std::uint64_t ticks = 0;
+    if ((traced_state(head) & 1) != 0) ticks = record_packed(site, bytes, size);
+    if (!is_span) return 1;
+    return kProbedSpan | (ticks != 0 ? kRecordedSpan | ticks : began);
+}
+
+// As silverpoint/c/record.h says.
+SP_DETAIL_OWN std::uint64_t sp_c_record_traced_numbers(Site* site, std::uint64_t head, bool is_span,
+                                                       const char* bytes, std::size_t size) {
+    if (!site->is_traced(head)) [[unlikely]]
+        return 0;
+    if (is_span || traced_state(head) != kProbedBit) [[unlikely]]
+        return record_known(site, head, is_span, bytes, size, __builtin_return_address(0));
+    write_known(head, probe_record(bytes, size, false, __builtin_return_address(0)));
+    return 1;
+}
+// The same. Short arguments need no more than this function.
+SP_DETAIL_OWN std::uint64_t sp_c_record_traced(Site* site, std::uint64_t head, bool is_span,
+                                               const Argument* arguments, unsigned count) {
+    if (!site->is_traced(head)) [[unlikely]]
+        return 0;
+    const auto give_up = [&] {
+        const std::uint64_t mark = known_mark(is_span ? Kind::kSpan : Kind::kEvent, head);
+        return record_probed_slowly(mark, site, arguments, count);
+    };
     constexpr std::size_t kNear = 512, kWords = 16;
     // Values of another size are copied as if they had that one: the next lies over the rest.
     char near[kNear + kWords];
@@ -252,29 +311,23 @@ SP_DETAIL_HOT std::uint64_t record_alone(std::uint64_t head, const Site* site, c
         const auto left = static_cast<std::size_t>(near + kNear - out);
         if (!of->is_block()) {
             if (left < kWords) [[unlikely]]
-                return record_probed_slowly(head, site, arguments, count);
+                return give_up();
             std::memcpy(out, &of->bits, 8);
             std::memcpy(out + 8, &of->high, 8);
             out += of->fixed;
         } else {
             if (left < 4 || of->bits > left - 4) [[unlikely]]
-                return record_probed_slowly(head, site, arguments, count);
+                return give_up();
             out = put_block(put_length(out, of->bits), of->block, of->bits);
         }
     }
-    const std::uint64_t began = (head & kProbedSpanHead) != 0 ? kProbedSpan | session.now() : 1;
-    write_alone(*site, probe_record(near, static_cast<std::size_t>(out - near), false, caller));
-    return began;
+    const auto size = static_cast<std::size_t>(out - near);
+    return record_known(site, head, is_span, near, size, __builtin_return_address(0));
 }
 
 // As silverpoint/c/record.h says.
 SP_DETAIL_OWN std::uint64_t sp_c_record_first(Site* site, const Body* body, const Argument* arguments,
                                               unsigned count, std::uint64_t* ticks) {
-    if (site->feeds_tracer_alone()) [[likely]] {
-        const std::uint64_t head = probed_mark(Kind{body->kind}) | kAloneHead;
-        *ticks = record_alone(head, site, arguments, count, __builtin_return_address(0));
-        return 0;
-    }
     const std::uint64_t head = complete(site, body);
     if ((head & kProbedHead) == 0) return head;
     *ticks = record_probed_slowly(head, site, arguments, count);
@@ -349,7 +402,7 @@ SP_DETAIL_OWN std::uint64_t sp_c_record_rewritten(Site* site, const char* text, 
     const ErrorText error_text(error);
     const Rewritten made(text, codes, arguments, count, error_text);
     std::uint64_t head = site->head.load(std::memory_order_relaxed);
-    if (head == 0) {
+    if (is_no_head(head)) {
         // The session has its own copy. Where that cannot be made, each record comes here again.
         ShortLived rewritten(made.text_size() + 1);
         if (rewritten.text() == nullptr) {
@@ -359,7 +412,7 @@ SP_DETAIL_OWN std::uint64_t sp_c_record_rewritten(Site* site, const char* text, 
         made.put_text(rewritten.text());
         const Body body{
             nullptr, rewritten.text(), made.codes(), "", 0, static_cast<std::uint8_t>(Kind::kPercent)};
-        head = site->feeds_tracer_alone() ? probed_mark(Kind::kPercent) | kAloneHead : complete(site, &body);
+        head = site->is_traced(head) ? known_mark(Kind::kPercent, head) : complete(site, &body);
         if (head == 0) return 0;
     }
     return sp_c_record_slowly(nullptr, head, site, made.arguments(), made.count());

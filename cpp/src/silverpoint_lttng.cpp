@@ -53,7 +53,7 @@ class Registrar {
     void run() {
         // No event of this thread: it holds locks of LTTng.
         const ProbeRecord nothing{};
-        const Within within(nothing);
+        const Within within(nothing, in_thread.prepare());
         pthread_setname_np(pthread_self(), kName.thread);
         while (!open()) await_request();
         give_way();

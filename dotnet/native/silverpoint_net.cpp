@@ -222,7 +222,8 @@ SPN_EXPORT std::uint64_t spn_complete(Site* site, int kind, const char* names, s
                                       const char* text, std::size_t text_size, const char* signature,
                                       std::size_t signature_size, std::uint32_t size) {
     const Kind of{static_cast<std::uint8_t>(kind)};
-    if (site->feeds_tracer_alone()) return probed_mark(of) | kAloneHead;
+    if (const std::uint64_t head = site->head.load(std::memory_order_relaxed); site->is_traced(head))
+        return known_mark(of, head);
     if (site->whole.load(std::memory_order_acquire) != 0) return marked_head(*site, of);
     if (!site->complete(of, {names, names_size}, {text, text_size}, {signature, signature_size}, size)) {
         count_session_loss(Cause::kNoSite);

@@ -130,16 +130,19 @@ inline void write_atrace(const AtraceCall& call) {
         tls_atrace_next = next - 1;
         begun = next[-1];
     }
-    if ((begun.id & AtraceBegun::kTold) != 0) write_atrace({'E'});
-    const std::uint32_t id = begun.id & ~AtraceBegun::kTold;
-    if (id != 0) record_atrace_end(begun, id);
+    if ((begun.id & AtraceBegun::kTold) == AtraceBegun::kTold) write_atrace({'E'});
+    const std::uint32_t id = begun.id & ~AtraceBegun::kMarks;
+    if ((begun.id & AtraceBegun::kTraced) == AtraceBegun::kTraced)
+        end_probed_span(*begun.site, begun.ticks, kAtraceEnd);
+    else if (id != 0)
+        record_atrace_end(begun, id);
     return true;
 }
 // Ends the last one in the outputs it was begun in, even if they were switched since. False: nothing is known
 // of it.
 SP_DETAIL_HOT bool end_atrace() {
     AtraceBegun* const last = tls_atrace_next - 1;
-    // (One comparison: neither nothing nor kTold.)
+    // (One comparison: neither nothing nor unusual.)
     if (static_cast<std::int32_t>(last->id) <= 0) [[unlikely]]
         return end_atrace_otherwise();
     tls_atrace_next = last;

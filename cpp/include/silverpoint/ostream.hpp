@@ -50,7 +50,7 @@ SP_DETAIL_COLD void record_text(void* held, CutText text) {
     if (place == nullptr) return;
     StreamSite& site = stream_site(place);
     std::uint64_t head = site.site.head.load(std::memory_order_relaxed);
-    if (head == 0) {
+    if (is_no_head(head)) {
         head = complete_site<CutText>(site.site, Kind::kStream, {}, "{}");
         if (head == 0) return;
     }

@@ -13,17 +13,15 @@ using namespace probes;
 // While it exists, this thread is within LTTng, which may change errno.
 class Within {
   public:
-    SP_DETAIL_HOT explicit Within(const ProbeRecord& record) {
+    // `reader`: in_thread.reader, not null.
+    SP_DETAIL_HOT Within(const ProbeRecord& record, ReaderCount** reader) : reader_(reader) {
+        in_thread.reader = nullptr;
         in_thread.record = &record;
-        if (in_thread.reader == nullptr) [[unlikely]]
-            in_thread.prepare();
         error_ = *in_thread.error;
     }
     SP_DETAIL_HOT ~Within() {
         *in_thread.error = error_;
-        if (in_thread.page != nullptr) [[unlikely]]
-            release();
-        in_thread.record = nullptr;
+        in_thread.reader = reader_;
     }
     Within(const Within&) = delete;
     Within& operator=(const Within&) = delete;
@@ -31,9 +29,10 @@ class Within {
     // What the event that this thread writes has of scopes.
     static Input scopes() {
         const ProbeRecord* const record = in_thread.record;
-        return record == nullptr ? Input(nullptr, 0) : Input(record->context, record->context_size);
+        if (!in_thread.is_within() || record == nullptr) return Input(nullptr, 0);
+        return Input(record->context, record->context_size);
     }
-    // Memory until the event is written; null: there is none.
+    // Memory until `release`; null: there is none.
     static char* keep(std::size_t size) {
         if (in_thread.page == nullptr) {
             void* const made =
@@ -47,13 +46,16 @@ class Within {
         return in_thread.page + in_thread.used - size;
     }
 
-  private:
-    [[gnu::noinline, gnu::cold]] static void release() {
+    // After what a filter asked for is used.
+    static void release() {
+        if (in_thread.page == nullptr) return;
         munmap(in_thread.page, kPage);
         in_thread.page = nullptr;
     }
 
+  private:
     static constexpr std::size_t kPage = 65536;
+    ReaderCount** const reader_;
     int error_;
 };
 

@@ -77,7 +77,9 @@ inline std::size_t stack_size(const SiteEvent& of) { return 16 * (of.event_class
                                                 const ProbeRecord& record, ProbeContext& probe) {
     auto* const stack = static_cast<char*>(__builtin_alloca(stack_size(of)));
     fill_stack(of, record, stack);
-    return event->run_filter(event, stack, &probe, nullptr) == 0;
+    const bool passes = event->run_filter(event, stack, &probe, nullptr) == 0;
+    Within::release();
+    return passes;
 }
 [[gnu::noinline, gnu::cold]] inline void notify(const Event* event, const SiteEvent& of,
                                                 const ProbeRecord& record) {
@@ -91,6 +93,7 @@ inline std::size_t stack_size(const SiteEvent& of) { return 16 * (of.event_class
     auto* const stack = static_cast<char*>(__builtin_alloca(stack_size(of)));
     if (context.eval_capture != 0) fill_stack(of, record, stack);
     notifier->send(notifier, stack, &probe, &context);
+    Within::release();
 }
 
 // For one of LTTng's events that has this tracepoint.
@@ -120,9 +123,8 @@ SP_DETAIL_HOT void write_one(const Event* event, const SiteEvent& of, const Prob
 // What LTTng registers. It hands the function back with each of its events that is enabled; nobody calls it.
 inline void be_probe() {}
 
-// The record's arguments are the event's fields, byte for byte.
-SP_DETAIL_HOT void write_fields(const SiteEvent& event, const ProbeRecord& record) {
-    const Reading reading;
+// Within LTTng's read lock.
+SP_DETAIL_HOT void write_all(const SiteEvent& event, const ProbeRecord& record) {
     const TracepointProbe* probe = __atomic_load_n(&event.tracepoint.probes, __ATOMIC_ACQUIRE);
     if (probe == nullptr) [[unlikely]]
         return;
@@ -132,7 +134,23 @@ SP_DETAIL_HOT void write_fields(const SiteEvent& event, const ProbeRecord& recor
             write_one(static_cast<const Event*>(probe->data), event, record);
 }
 
-[[gnu::noinline]] inline void write_converted(const SiteEvent& event, const ProbeRecord& record) {
+// Where LTTng has no counter for this thread that we know of, or has to make it.
+[[gnu::noinline, gnu::cold]] inline void write_by_functions(const SiteEvent& event,
+                                                            const ProbeRecord& record) {
+    tracer.lock();
+    write_all(event, record);
+    tracer.unlock();
+}
+// The record's arguments are the event's fields, byte for byte.
+SP_DETAIL_HOT void write_fields(const SiteEvent& event, const ProbeRecord& record, ReaderCount** reader) {
+    if (*reader == nullptr) [[unlikely]]
+        return write_by_functions(event, record);
+    const Reading reading(reader);
+    write_all(event, record);
+}
+
+[[gnu::noinline]] inline void write_converted(const SiteEvent& event, const ProbeRecord& record,
+                                              ReaderCount** reader) {
     Output out;
     Input in(record.bytes, record.size);
     for (Signature of(event.signature); !of.is_at_end();) put_payload(out, of, in, true);
@@ -140,20 +158,23 @@ SP_DETAIL_HOT void write_fields(const SiteEvent& event, const ProbeRecord& recor
     ProbeRecord converted = record;
     converted.bytes = reinterpret_cast<const unsigned char*>(out.bytes());
     converted.size = out.size();
-    write_fields(event, converted);
+    write_fields(event, converted, reader);
 }
 
 // ProbeEvent::write, of an event whose fields are the arguments, byte for byte, or are not.
 template <bool kIsDirect>
 void write_event(const ProbeEvent* shared, const ProbeRecord* record) {
-    // What LTTng calls may have tracepoints (malloc), and so may a signal handler: these write no event.
-    if (in_thread.record != nullptr || !is_asked(kLttngProbe)) [[unlikely]]
+    if (!is_asked(kLttngProbe)) [[unlikely]]
         return;
-    const Within within(*record);
+    // What LTTng calls may have tracepoints (malloc), and so may a signal handler: these write no event.
+    ReaderCount** reader = in_thread.reader;
+    if (reader == nullptr) [[unlikely]]
+        if ((reader = in_thread.prepare()) == nullptr) return;
+    const Within within(*record, reader);
     const auto& event = *reinterpret_cast<const SiteEvent*>(shared);
     if (!kIsDirect || record->is_cut) [[unlikely]]
-        return write_converted(event, *record);
-    write_fields(event, *record);
+        return write_converted(event, *record, reader);
+    write_fields(event, *record, reader);
 }
 
 // An event that LTTng does not have yet; null: there is no memory for it, or it has too many fields.

@@ -71,19 +71,24 @@ inline constinit ReaderPlace reader_place;
 
 // Of this thread; null before its first event.
 struct InThread {
-    const ProbeRecord* record;  // what is being written, else null
-    ReaderCount**
-        reader;  // where LTTng keeps the address of its counter; that is null before its first event
-    ReaderCount* no_counter;  // null: it has none that we know of
-    int* error;               // errno
-    char* page;               // memory until the event is written
-    std::size_t used;         // of it
+    // Where LTTng keeps the address of its counter, which is null before its first event. Null while an event
+    // is written.
+    ReaderCount** reader;
+    const ProbeRecord* record;  // what is being written; null before the first event
+    ReaderCount* no_counter;    // null: it has none that we know of
+    int* error;                 // errno; null before the first event
+    char* page;                 // memory until the event is written
+    std::size_t used;           // of it
 
-    // Before the first event.
-    [[gnu::noinline, gnu::cold]] void prepare() {
+    bool is_within() const { return reader == nullptr && error != nullptr; }
+    // The reader; null: an event is being written.
+    [[gnu::noinline, gnu::cold]] ReaderCount** prepare() {
+        if (error != nullptr) return nullptr;
+        // First: what follows may allocate memory, and malloc may have tracepoints.
         error = &errno;
         ReaderCount** const found = reader_place.of_thread();
         reader = found != nullptr ? found : &no_counter;
+        return reader;
     }
 };
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local InThread in_thread{};
@@ -91,35 +96,27 @@ struct InThread {
 // Within Within.
 class Reading {
   public:
-    SP_DETAIL_HOT Reading() {
-        count_ = *in_thread.reader;
-        if (count_ == nullptr) [[unlikely]] {
-            // LTTng makes the counter.
-            tracer.lock();
-            count_ = *in_thread.reader;
-            return;
-        }
-        const ReaderCount before = __atomic_load_n(count_, __ATOMIC_RELAXED);
+    // `reader`: where the address of this thread's counter is.
+    SP_DETAIL_HOT explicit Reading(ReaderCount** reader) : reader_(reader) {
+        ReaderCount* const count = *reader;
+        const ReaderCount before = __atomic_load_n(count, __ATOMIC_RELAXED);
         ReaderCount now = reader_place.period();
         if ((before & kNesting) != 0) [[unlikely]]
             now = before + 1;
-        __atomic_store_n(count_, now, __ATOMIC_RELAXED);
+        __atomic_store_n(count, now, __ATOMIC_RELAXED);
         // Against the compiler. A writer makes all processors execute a fence.
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
     }
     SP_DETAIL_HOT ~Reading() {
-        if (count_ == nullptr) [[unlikely]] {
-            tracer.unlock();
-            return;
-        }
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
-        __atomic_store_n(count_, __atomic_load_n(count_, __ATOMIC_RELAXED) - 1, __ATOMIC_RELAXED);
+        ReaderCount* const count = *reader_;
+        __atomic_store_n(count, __atomic_load_n(count, __ATOMIC_RELAXED) - 1, __ATOMIC_RELAXED);
     }
     Reading(const Reading&) = delete;
     Reading& operator=(const Reading&) = delete;
 
   private:
-    ReaderCount* count_;  // null: LTTng's functions are called
+    ReaderCount** const reader_;
 };
 
 }  // namespace silverpoint::lttng

@@ -114,18 +114,26 @@ struct Control {
     }
     // Where the first event of an entry is published.
     std::atomic<std::uint64_t>& published(std::uint32_t number) const { return longword(entry(number) + 24); }
-    // Adds an event to those of an entry. Once for each session.
+    // Adds an event behind those of an entry: sites remember the first. Once for each session.
     void publish(std::uint32_t number, ProbeEvent& event) const {
+        // (In a forked child it may be that of the parent's session.)
+        __atomic_store_n(&event.next, nullptr, __ATOMIC_RELAXED);
         std::atomic<std::uint64_t>& first = published(number);
-        std::uint64_t next = first.load(std::memory_order_acquire);
-        do event.next = reinterpret_cast<const ProbeEvent*>(static_cast<std::uintptr_t>(next));
-        while (!first.compare_exchange_weak(next, reinterpret_cast<std::uintptr_t>(&event),
-                                            std::memory_order_acq_rel, std::memory_order_acquire));
+        std::uint64_t found = 0;
+        if (first.compare_exchange_strong(found, reinterpret_cast<std::uintptr_t>(&event),
+                                          std::memory_order_acq_rel, std::memory_order_acquire))
+            return;
+        auto* at = reinterpret_cast<ProbeEvent*>(static_cast<std::uintptr_t>(found));
+        for (const ProbeEvent* last = nullptr;
+             !__atomic_compare_exchange_n(&at->next, &last, static_cast<const ProbeEvent*>(&event), false,
+                                          __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+             last = nullptr)
+            at = const_cast<ProbeEvent*>(last);
     }
     bool has(std::uint32_t number, const ProbeEvent* event) const {
         const std::uint64_t first = published(number).load(std::memory_order_acquire);
         const auto* at = reinterpret_cast<const ProbeEvent*>(static_cast<std::uintptr_t>(first));
-        while (at != nullptr && at != event) at = at->next;
+        while (at != nullptr && at != event) at = at->following();
         return at != nullptr;
     }
     // Of an entry that is complete.

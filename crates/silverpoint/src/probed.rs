@@ -14,7 +14,9 @@ use crate::args::{Args, Borrower};
 use crate::copy::COPY_MAX;
 use crate::header::Made;
 use crate::level::AtLevel;
+use crate::record::behind_event;
 use crate::scratch::{Scratch, Unfinished};
+use crate::site::Site;
 use crate::words::span_end;
 use crate::writer::Writer;
 
@@ -22,8 +24,8 @@ use crate::writer::Writer;
 pub(crate) const PROBED_SPAN: u32 = 1 << 31;
 const RECORDED_SPAN: u32 = 1 << 30;
 
-/// Takes the arguments: id of the site, and whether it is a span.
-pub(crate) struct Probed<L>(pub(crate) u32, pub(crate) bool, pub(crate) PhantomData<L>);
+/// Takes the arguments: the site, and its id, with [`PROBED_SPAN`] if it is a span. (Two numbers, which go in registers.)
+pub(crate) struct Probed<L>(&'static Site, u32, PhantomData<L>);
 
 impl<L: AtLevel> Borrower for Probed<L> {
     type Result = Made;
@@ -31,22 +33,22 @@ impl<L: AtLevel> Borrower for Probed<L> {
     #[inline(never)]
     fn take<A: Args>(self, arguments: &A) -> Made {
         let caller = Self::take::<A> as *const ();
-        match owner::wanted_alone(self.0).filter(|event| is_given(*event, arguments, caller)) {
-            None => self.take_slowly(arguments, caller),
-            Some(_) if self.1 => Made { id: self.0 | PROBED_SPAN, ticks: owner::now() },
-            Some(_) => Made::LOST,
+        // (The id of a span is no site's.)
+        match self.0.marked(self.1) {
+            Some((event, false)) if is_given(event, arguments, caller) => Made::LOST,
+            _ => self.take_seldom(arguments, caller),
         }
     }
 }
 
-/// Gives the arguments to a tracer that alone wants them: as they lie in memory, or from the stack. False:
-/// they may need more of that.
+/// Gives the arguments to a tracer: as they lie in memory, or from the stack. False: they may need more of
+/// that.
 #[inline(always)]
 fn is_given<A: Args>(event: Event, arguments: &A, caller: *const ()) -> bool {
     /// Bytes that need no [`Scratch`].
     const NEAR: usize = 512;
     if let Some(bytes) = arguments.packed() {
-        event.write_alone(bytes, false, caller);
+        event.write_marked(bytes, caller);
         return true;
     }
     if const { A::ONCE || A::DEAR || !A::EXACT.is_so() } {
@@ -63,22 +65,41 @@ fn is_given<A: Args>(event: Event, arguments: &A, caller: *const ()) -> bool {
         arguments.write(&mut Writer::whole(at, at.add(size), false, size <= COPY_MAX));
         std::slice::from_raw_parts(at, size)
     };
-    event.write_alone(bytes, false, caller);
+    event.write_marked(bytes, caller);
     true
 }
 
 impl<L: AtLevel> Probed<L> {
+    #[inline(always)]
+    pub(crate) fn new(site: &'static Site, id: u32, is_span: bool) -> Self {
+        Self(site, if is_span { id | PROBED_SPAN } else { id }, PhantomData)
+    }
+
+    /// Of a span, or where the ring wants it, too.
+    #[inline(never)]
+    fn take_seldom<A: Args>(self, arguments: &A, caller: *const ()) -> Made {
+        let (site, id, is_span) = (self.0, self.1 & !PROBED_SPAN, self.1 & PROBED_SPAN != 0);
+        let begun = if is_span { owner::now() } else { 0 };
+        let given = site.marked(id).filter(|(event, _)| is_given(*event, arguments, caller));
+        let made = match given {
+            None => return Self::take_slowly(id, is_span, arguments, caller),
+            Some((_, true)) => behind_event::<L, A>(id, arguments),
+            Some((_, false)) => Made::LOST,
+        };
+        if is_span { probed_span(id, made, begun) } else { made }
+    }
+
     #[cold]
     #[inline(never)]
-    fn take_slowly<A: Args>(self, arguments: &A, caller: *const ()) -> Made {
-        let traced = owner::traced(self.0);
+    fn take_slowly<A: Args>(id: u32, is_span: bool, arguments: &A, caller: *const ()) -> Made {
+        let traced = owner::traced(id);
         let unfinished = traced.is_on.then_some(Unfinished);
         let mut scratch = Scratch::new();
         let written = Written::of(&mut scratch, arguments, caller);
         if let Some(unfinished) = unfinished {
             unfinished.finish();
         }
-        give(self.0, traced, self.1, L::LEVEL, &mut scratch, &written)
+        give(id, traced, is_span, L::LEVEL, &mut scratch, &written)
     }
 }
 
@@ -126,10 +147,14 @@ pub(crate) fn give(
     } else if traced.is_on {
         owner::lose(Cause::TooLarge);
     }
-    match (is_span, made.ticks) {
-        (false, _) => made,
-        (true, 0) => Made { id: id | PROBED_SPAN, ticks: begun },
-        (true, ticks) => Made { id: id | PROBED_SPAN | RECORDED_SPAN, ticks },
+    if is_span { probed_span(id, made, begun) } else { made }
+}
+
+/// A span that a tracer may want the end of, with its record if that was made.
+fn probed_span(id: u32, made: Made, begun: u64) -> Made {
+    match made.ticks {
+        0 => Made { id: id | PROBED_SPAN, ticks: begun },
+        ticks => Made { id: id | PROBED_SPAN | RECORDED_SPAN, ticks },
     }
 }
 

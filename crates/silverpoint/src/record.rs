@@ -42,7 +42,7 @@ pub(crate) fn timed<M: Meta, L: AtLevel, A: Args>(site: &'static Site, arguments
         match site.other_id::<M, A>() {
             Ok(id) => id,
             Err(0) => return Made::LOST,
-            Err(id) => return arguments.lend(Probed::<L>(id, M::KIND.is_span(), PhantomData)),
+            Err(id) => return arguments.lend(Probed::<L>::new(site, id, M::KIND.is_span())),
         }
     };
     if const { A::ONCE } {
@@ -113,6 +113,13 @@ impl<L: AtLevel> Borrower for Large<L> {
             Err(owned) => Slowly::<L>(owned, self.1, PhantomData).take(arguments),
         }
     }
+}
+
+/// A record of arguments that a system tracer has got before. They may be written several times.
+#[inline(always)]
+pub(crate) fn behind_event<L: AtLevel, A: Args>(id: u32, arguments: &A) -> Made {
+    let total = (HEADER + arguments.size() + 7) & !7;
+    Large::<L>(total, id, PhantomData).take(arguments)
 }
 
 /// A record for which there was no room at once.

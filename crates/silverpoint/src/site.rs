@@ -4,7 +4,7 @@ use std::any::type_name;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-use crate::platform::owner::{self, Description, Registered};
+use crate::platform::owner::{self, Description, Event, Mark, Registered};
 use silverpoint_wire::layout::state;
 use silverpoint_wire::marker;
 
@@ -61,6 +61,7 @@ impl Kind {
     }
 
     /// A begin and an end that are one, in one thread.
+    #[inline]
     pub(crate) const fn is_span(self) -> bool {
         matches!(self, Self::Span | Self::Scope)
     }
@@ -141,6 +142,8 @@ pub struct Site {
     whole: AtomicU64,
     /// Hash in the high half, id in the low one: other instantiations.
     others: [AtomicU64; OTHERS],
+    /// Of the first: its event, while a system tracer wants it.
+    mark: Mark,
 }
 
 impl Site {
@@ -153,6 +156,7 @@ impl Site {
             hash: AtomicU32::new(0),
             whole: AtomicU64::new(0),
             others: [const { AtomicU64::new(0) }; OTHERS],
+            mark: Mark::new(),
         }
     }
 
@@ -182,7 +186,7 @@ impl Site {
     pub(crate) fn other_id<M: Meta, A: Args>(&self) -> Result<u32, u32> {
         match self.alone_id::<A>() {
             0 => {}
-            id if self.state() == state::PROBED => return Err(id),
+            id if self.mark.holds(self.state()) => return Err(id),
             _ => {}
         }
         match self.known_id::<M, A>() {
@@ -250,13 +254,11 @@ impl Site {
         is_first
     }
 
-    /// Whether a system tracer or the ring wants this execution, and which way it takes. Another thread may
-    /// decide otherwise meanwhile, if a tracer or a directive has just changed: either is right.
-    fn is_wanted<M: Meta, A: Args>(&self) -> bool {
-        if self.hash.load(Ordering::Relaxed) == 0 && owner::wanted_alone(self.alone_id::<A>()).is_some() {
-            return true;
-        }
-        self.is_wanted_newly::<M, A>()
+    /// Of an id that [`Site::other_id`] has given as an error: the event that a tracer wanted when it was asked last,
+    /// and whether the ring wanted the record, too.
+    #[inline(always)]
+    pub(crate) fn marked(&self, id: u32) -> Option<(Event, bool)> {
+        if self.whole.load(Ordering::Acquire) as u32 == id { self.mark.event() } else { None }
     }
 
     /// The id for these arguments, if they are the first; else 0.
@@ -266,8 +268,10 @@ impl Site {
         if (whole >> 32) as u32 == A::HASH { whole as u32 } else { 0 }
     }
 
+    /// Whether a system tracer or the ring wants this execution, and which way it takes. Another thread may
+    /// decide otherwise meanwhile, if a tracer or a directive has just changed: either is right.
     #[inline(never)]
-    fn is_wanted_newly<M: Meta, A: Args>(&self) -> bool {
+    fn is_wanted<M: Meta, A: Args>(&self) -> bool {
         let id = self.known_id::<M, A>();
         if id == 0 {
             return false;
@@ -275,6 +279,9 @@ impl Site {
         let traced = owner::traced(id);
         let is_wanted = traced.is_wanted();
         self.go_straight::<A>(id, traced.is_on && !is_wanted);
+        if self.alone_id::<A>() == id {
+            self.mark.set(&traced);
+        }
         is_wanted || traced.is_on || M::KIND.is_always_asked()
     }
 }
@@ -344,6 +351,15 @@ pub fn is_on<M: Meta, A: Args>(site: &'static Site, state: u8, _types: &Types<A>
 #[cold]
 #[inline(never)]
 fn is_on_otherwise<M: Meta, A: Args>(site: &'static Site) -> bool {
+    if site.mark.is_wanted(site.state()) && site.alone_id::<A>() != 0 {
+        return true;
+    }
+    is_on_seldom::<M, A>(site)
+}
+
+/// The same where the event is not what a tracer wanted just now. (A function of its own: so the other needs no stack.)
+#[inline(never)]
+fn is_on_seldom<M: Meta, A: Args>(site: &'static Site) -> bool {
     let mut state = site.state();
     if state & UNREGISTERED != 0 {
         state = first::<M, A>(site);

@@ -116,7 +116,7 @@ namespace Silverpoint
             byte state = *site->State;
             if (state == 0 || (state != 1 && !Native.Wants(site, state))) return 0;
             ulong head = Volatile.Read(ref site->Head);
-            if (head == 0) head = point.Complete();
+            if ((long)head <= 0) head = point.Complete();
             if (head == 0) return 0;
             Writer writer = Writer.Take(arguments.Count);
             try
@@ -139,7 +139,7 @@ namespace Silverpoint
             byte state = *site->State;
             if (state == 1 && (long)head > 0) return Write(site, head, writer);
             if (state == 0 || (state != 1 && !Native.Wants(site, state))) return 0;
-            if (head == 0) head = point.Complete();
+            if ((long)head <= 0) head = point.Complete();
             if (head == 0) return 0;
             return Write(site, head, writer);
         }

@@ -70,6 +70,13 @@ static struct sp_c_lane sp_c_empty_lane __attribute__((unused));
 #endif
 bool sp_c_is_on_otherwise(struct sp_c_site* site, unsigned char state, const char* function,
                           const char* category, const char* text) SP_C_OWN;
+/* Of a site with a traced_head (silverpoint/detail/site.hpp), which is negative: the event of a tracer, and
+ * the record if the ring wants it. 0: it is one no more. */
+uint64_t sp_c_record_traced(struct sp_c_site* site, uint64_t head, bool is_span,
+                            const struct sp_c_argument* arguments, unsigned count) SP_C_OWN;
+/* The same with packed arguments, of 256 bytes at most. */
+uint64_t sp_c_record_traced_numbers(struct sp_c_site* site, uint64_t head, bool is_span, const char* bytes,
+                                    size_t size) SP_C_OWN;
 /* Of a site without a head. 0: there is no more to do, and *ticks are the record's. */
 uint64_t sp_c_record_first(struct sp_c_site* site, const struct sp_c_body* body,
                            const struct sp_c_argument* arguments, unsigned count, uint64_t* ticks) SP_C_OWN;
@@ -305,16 +312,20 @@ SP_C_HOT void sp_c_commit(struct sp_c_lane* lane, char* end) {
             const size_t sp_exact_ = (size_t)16 SP_C_EACH(SP_C_ADD_SIZE, __VA_ARGS__);                      \
             const size_t sp_size_ = (sp_exact_ + 7) & ~(size_t)7;                                           \
             uint64_t sp_head_ = __atomic_load_n(&sp_site_->head, __ATOMIC_RELAXED);                         \
-            if (!SP_C_LIKELY(sp_head_ != 0)) {                                                              \
-                const char sp_codes_[] = {SP_C_EACH(SP_C_ADD_CODE, __VA_ARGS__) 0};                         \
-                const struct sp_c_body sp_body_ = {                                                         \
-                    names, SP_C_FIRST(__VA_ARGS__), sp_codes_, unit, sp_varies_ ? 0 : (uint32_t)sp_size_,   \
-                    (kind)};                                                                                \
-                const struct sp_c_argument sp_all_[] = {SP_C_EACH(SP_C_LIST, __VA_ARGS__){0, 0, 0, 0}};     \
-                uint64_t sp_given_ = 0;                                                                     \
-                sp_head_ = sp_c_record_first(sp_site_, &sp_body_, sp_all_,                                  \
-                                             sizeof sp_all_ / sizeof sp_all_[0] - 1, &sp_given_);           \
-                sp_ticks_ = sp_given_;                                                                      \
+            if (!SP_C_LIKELY((int64_t)sp_head_ > 0)) {                                                      \
+                if (SP_C_LIKELY(sp_head_ != 0)) SP_C_RECORD_TRACED(kind, __VA_ARGS__)                       \
+                sp_head_ = 0;                                                                               \
+                if (!SP_C_LIKELY(sp_ticks_ != 0)) {                                                         \
+                    const char sp_codes_[] = {SP_C_EACH(SP_C_ADD_CODE, __VA_ARGS__) 0};                     \
+                    const struct sp_c_body sp_body_ = {                                                     \
+                        names, SP_C_FIRST(__VA_ARGS__), sp_codes_, unit,                                    \
+                        sp_varies_ ? 0 : (uint32_t)sp_size_, (kind)};                                       \
+                    const struct sp_c_argument sp_all_[] = {SP_C_EACH(SP_C_LIST, __VA_ARGS__){0, 0, 0, 0}}; \
+                    uint64_t sp_given_ = 0;                                                                 \
+                    sp_head_ = sp_c_record_first(sp_site_, &sp_body_, sp_all_,                              \
+                                                 sizeof sp_all_ / sizeof sp_all_[0] - 1, &sp_given_);       \
+                    sp_ticks_ = sp_given_;                                                                  \
+                }                                                                                           \
             }                                                                                               \
             if (SP_C_LIKELY(sp_head_ != 0)) {                                                               \
                 struct sp_c_lane* sp_lane_;                                                                 \
@@ -335,8 +346,25 @@ SP_C_HOT void sp_c_commit(struct sp_c_lane* lane, char* end) {
         }                                                                                                   \
         sp_ticks_;                                                                                          \
     })
+/* The same of a site whose event a tracer wants. Numbers are packed here: that takes less than to list them. */
+#define SP_C_RECORD_TRACED(kind, ...)                                                                       \
+    {                                                                                                       \
+        if (sp_varies_) {                                                                                   \
+            const struct sp_c_argument sp_all_[] = {SP_C_EACH(SP_C_LIST, __VA_ARGS__){0, 0, 0, 0}};         \
+            sp_ticks_ = sp_c_record_traced(sp_site_, sp_head_, (kind) == SP_C_KIND_SPAN, sp_all_,           \
+                                           sizeof sp_all_ / sizeof sp_all_[0] - 1);                         \
+        } else {                                                                                            \
+            char sp_packed_[1 SP_C_EACH(SP_C_ADD_MOST, __VA_ARGS__)];                                       \
+            char* sp_out_ = sp_packed_;                                                                     \
+            SP_C_EACH(SP_C_PUT, __VA_ARGS__)                                                                \
+            (void)sp_out_;                                                                                  \
+            sp_ticks_ = sp_c_record_traced_numbers(sp_site_, sp_head_, (kind) == SP_C_KIND_SPAN,            \
+                                                   sp_packed_, sp_exact_ - 16);                             \
+        }                                                                                                   \
+    }
 /* clang-format on */
 
+#define SP_C_ADD_MOST(n, argument) +16
 #define SP_C_DECLARE(n, argument) struct sp_c_argument sp_argument_##n = SP_C_CAPTURE(argument);
 #define SP_C_VARIES(n, argument) || sp_argument_##n.fixed >= SP_C_MEASURED
 #define SP_C_ADD_SIZE(n, argument) +sp_c_size(sp_argument_##n)

@@ -19,8 +19,10 @@
 SP_DETAIL_BEGIN
 
 struct AtraceBegun {
-    // In an id: the begin was written to the kernel, so the end is written, too.
-    static constexpr std::uint32_t kTold = std::uint32_t{1} << 31;
+    // In an id: the end needs more than a record. The begin was written to the kernel, so the end is written,
+    // too; or a system tracer may want its event, and `ticks` is as Span has it.
+    static constexpr std::uint32_t kUnusual = std::uint32_t{1} << 31, kTold = kUnusual | 1u << 30,
+                                   kTraced = kUnusual | 1u << 29, kMarks = kTold | kTraced;
 
     Site* site = nullptr;
     std::uint32_t id = 0;
@@ -108,7 +110,7 @@ SP_DETAIL_COLD bool make_room_atrace() {
 
 SP_DETAIL_COLD void open_atrace_deep(AtraceBegun begun) {
     AtraceOpen& open = *tls_atrace_open;
-    const bool in_ring = (begun.id & ~AtraceBegun::kTold) != 0;
+    const bool in_ring = (begun.id & ~AtraceBegun::kMarks) != 0;
     // Its end will belong to nothing known.
     const auto lose_end = [&](Cause cause) {
         if (in_ring) count_session_loss(cause);

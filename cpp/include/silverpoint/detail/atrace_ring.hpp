@@ -36,7 +36,8 @@ inline bool atrace_ring_is_on(std::uint64_t tag) {
     const bool is_on = site.is_on("", kAtraceCategories[bit]);
     const StateByte* const state = site.state.load(std::memory_order_acquire);
     if (state != &kUnregistered) atrace_state.set_state(bit, state);
-    return is_on;
+    // Each name asks for itself whether a system tracer wants it.
+    return is_on || (state->load(std::memory_order_relaxed) & (0x80 | kProbedBit)) == kProbedBit;
 }
 
 // Where what has a tag goes.
@@ -146,7 +147,7 @@ struct AtraceMade {
 template <class... Ts>
 SP_DETAIL_HOT AtraceMade record_atrace_at(AtraceName& known, unsigned bit, Kind kind, std::string_view source,
                                           std::string_view name, const Ts&... args) {
-    if (!known.site.is_on("", kAtraceCategories[bit])) return {};
+    if (!known.site.is_wanted("", kAtraceCategories[bit])) return {};
     return {&known.site, record_named(known.site, kind, name, source, args...)};
 }
 
@@ -179,7 +180,7 @@ template <class... Ts>
     if (known != nullptr) [[likely]]
         return record_atrace_at<Ts...>(*known, bit, kind, source, name, args...);
     AtraceMade made;
-    if (Site& site = atrace_unnamed<Ts...>(kind, bit); site.is_on("", kAtraceCategories[bit]))
+    if (Site& site = atrace_unnamed<Ts...>(kind, bit); site.is_wanted("", kAtraceCategories[bit]))
         made = {&site, record_atrace_unnamed(site, kind, source, name, args...)};
     return made;
 }
@@ -191,7 +192,7 @@ template <class... Ts>
     const unsigned bit = atrace_bit(tag);
     AtraceName* const known = find_atrace_name(kind, bit, sizeof...(Ts), name);
     Site& site = known != nullptr ? known->site : atrace_unnamed<Ts...>(kind, bit);
-    site.is_on("", kAtraceCategories[bit]);  // makes the site known
+    site.is_wanted("", kAtraceCategories[bit]);  // makes the site known
     if (known != nullptr)
         record_named(site, kind, name, source, args...);
     else
@@ -231,15 +232,19 @@ SP_DETAIL_HOT AtraceBegun record_atrace_begin(std::uint64_t tag, std::string_vie
     if (!has_room_atrace()) [[unlikely]]
         make_room_atrace();
     const AtraceMade made = record_atrace(Kind::kSpan, tag, "", name);
-    return {made.site, made.ticks == 0 ? 0 : made.site->id(), made.ticks};
+    if (static_cast<std::int64_t>(made.ticks) <= 0) [[unlikely]] {
+        if (made.ticks == 0) return {};
+        return {made.site, made.site->id() | AtraceBegun::kTraced, made.ticks};
+    }
+    return {made.site, made.site->id(), made.ticks};
 }
 SP_DETAIL_HOT void begin_atrace(std::uint64_t tag, std::string_view name) {
     open_atrace(record_atrace_begin(tag, name));
 }
 
+inline constexpr std::uint64_t kAtraceEnd =
+    std::uint64_t{kSiteSpanEnd} << 32 | head_size<std::uint32_t, std::uint64_t>();
 SP_DETAIL_HOT void record_atrace_end(const AtraceBegun& begun, std::uint32_t id) {
-    constexpr std::uint64_t kEnd =
-        std::uint64_t{kSiteSpanEnd} << 32 | head_size<std::uint32_t, std::uint64_t>();
-    record_captured(kEnd, *begun.site, id, begun.ticks);
+    record_captured(kAtraceEnd, *begun.site, id, begun.ticks);
 }
 SP_DETAIL_END

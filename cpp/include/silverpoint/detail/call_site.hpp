@@ -217,7 +217,7 @@ SP_DETAIL_HOT bool record_plain(CallSite& call, const char* category, Level leve
         return is_needed && count_as_lost();
     if (!site->is_wanted(text.at.function_name(), category)) return true;
     std::uint64_t head = site->head.load(std::memory_order_relaxed);
-    if (head == 0) [[unlikely]]
+    if (is_no_head(head)) [[unlikely]]
         head = complete_plain(*site, text.value());
     if (head != 0) record_completed(head, *site);
     return true;

@@ -41,7 +41,7 @@ SP_DETAIL_COLD void record_pieces(void* held, ItemRef item, bool cut) {
     if (place == nullptr) return;
     StreamSite& site = stream_site(place);
     std::uint64_t head = site.site.head.load(std::memory_order_relaxed);
-    if (head == 0) {
+    if (is_no_head(head)) {
         head = complete_site<ItemRef>(site.site, Kind::kStream, {}, {});
         if (head == 0) return;
     }

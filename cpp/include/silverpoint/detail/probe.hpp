@@ -18,16 +18,12 @@
 
 SP_DETAIL_BEGIN
 
-// What an entry of the session has as its first event.
-SP_DETAIL_HOT const ProbeEvent* stored_probe_event(std::uint32_t entry) {
-    const std::uint64_t at = session.longword(session.sites_at + std::size_t{entry} * kSiteEntry + 24)
-                                 .load(std::memory_order_acquire);
-    return reinterpret_cast<const ProbeEvent*>(at);
-}
 // The first event of an entry; null: there is none, or not yet.
 SP_DETAIL_HOT const ProbeEvent* probe_event(std::uint32_t entry) {
     if (entry >= session.sites_cap) return nullptr;
-    const ProbeEvent* const event = stored_probe_event(entry);
+    const std::uint64_t at = session.longword(session.sites_at + std::size_t{entry} * kSiteEntry + 24)
+                                 .load(std::memory_order_acquire);
+    const auto* const event = reinterpret_cast<const ProbeEvent*>(at);
     return event != nullptr && event->magic == ProbeEvent::kMagic ? event : nullptr;
 }
 

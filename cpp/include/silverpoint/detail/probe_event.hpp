@@ -32,16 +32,17 @@ struct ProbeEvent {
     // Of a span: its end, with the duration in ns (u64). Of the begin of an async span: its end, once that is
     // known. Else null.
     const ProbeEvent* end;
-    // The site's event of another tracer, or null.
+    // The site's event of another tracer, or null. It may come later.
     const ProbeEvent* next;
     // Its bit in `probes_asked`. A tracer may want an event that the program is not asked for any more.
     std::uint32_t tracer;
 
+    const ProbeEvent* following() const { return __atomic_load_n(&next, __ATOMIC_ACQUIRE); }
     bool is_wanted() const { return __atomic_load_n(state, __ATOMIC_RELAXED) != 0; }
     // Calls `use` with each tracer's event, or that of its end, if the tracer wants it.
     template <class Use>
     void each_wanted(bool is_end, const Use& use) const {
-        for (const ProbeEvent* event = this; event != nullptr; event = event->next) {
+        for (const ProbeEvent* event = this; event != nullptr; event = event->following()) {
             const ProbeEvent* const found = is_end ? __atomic_load_n(&event->end, __ATOMIC_ACQUIRE) : event;
             if (found != nullptr && found->is_wanted()) use(*found);
         }
@@ -53,6 +54,11 @@ struct ProbeEvent {
         return is_any;
     }
 };
+
+// What a traced_head has.
+SP_DETAIL_HOT const ProbeEvent* traced_event(std::uint64_t head) {
+    return reinterpret_cast<const ProbeEvent*>(static_cast<std::uintptr_t>(head << 8 >> 8));
+}
 
 // No tracer is asked for from a site any more, except for those among `but_for`: it costs what it costs
 // without tracers.

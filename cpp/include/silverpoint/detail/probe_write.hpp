@@ -8,10 +8,14 @@ SP_DETAIL_BEGIN
 
 // Instead of the head of a record that a system tracer may want, and of such a span (probe_record.hpp).
 inline constexpr std::uint64_t kProbedHead = std::uint64_t{1} << 63, kProbedSpanHead = std::uint64_t{1} << 62;
-// With the first: just now a tracer wanted it, and the ring did not.
-inline constexpr std::uint64_t kAloneHead = std::uint64_t{1} << 61;
+// With the first: just now the site's first tracer wanted it; and the ring did, too.
+inline constexpr std::uint64_t kKnownHead = std::uint64_t{1} << 61, kRingHead = std::uint64_t{1} << 60;
 constexpr std::uint64_t probed_mark(Kind kind) {
     return kProbedHead | (kind == Kind::kSpan ? kProbedSpanHead : 0);
+}
+// The same of a site whose head is a traced_head.
+constexpr std::uint64_t known_mark(Kind kind, std::uint64_t head) {
+    return probed_mark(kind) | kKnownHead | ((traced_state(head) & 1) != 0 ? kRingHead : 0);
 }
 
 // What an event is written from. It has the fields of the scopes that are open in this thread.
@@ -32,30 +36,31 @@ SP_DETAIL_HOT ProbeRecord probe_record(const char* bytes, std::size_t size, bool
 inline void write_wanted(const ProbeEvent& event, bool is_end, const ProbeRecord& record) {
     event.each_wanted(is_end, [&record](const ProbeEvent& wanted) { wanted.write(&wanted, &record); });
 }
-// Of a site that feeds a tracer alone: its first event was wanted before the arguments were evaluated.
-SP_DETAIL_HOT void write_alone(const Site& site, const ProbeRecord& record) {
-    const ProbeEvent* const event = stored_probe_event(site.entry.load(std::memory_order_relaxed));
-    if (event == nullptr) [[unlikely]]
-        return;
+// Of a site whose first event was wanted before the arguments were evaluated, which had this traced_head.
+SP_DETAIL_HOT void write_known(std::uint64_t head, const ProbeRecord& record) {
+    const ProbeEvent* const event = traced_event(head);
     event->write(event, &record);
-    if (event->next != nullptr) [[unlikely]]
-        write_wanted(*event->next, false, record);
+    if (const ProbeEvent* const other = event->following()) [[unlikely]]
+        write_wanted(*other, false, record);
 }
 // The events of one execution of a site. Returns whether the ring wants its record, too.
 [[gnu::noinline]] inline bool write_probe(std::uint64_t head, const Site& site, const char* bytes,
                                           std::size_t size, void* caller) {
     const ProbeRecord record = probe_record(bytes, size, (head & kTruncated) != 0, caller);
-    if ((head & kAloneHead) != 0) [[likely]] {
-        write_alone(site, record);
-        return false;
+    if ((head & kKnownHead) != 0) [[likely]] {
+        // (Meanwhile no tracer may want it any more.)
+        const std::uint64_t known = site.head.load(std::memory_order_acquire);
+        if (static_cast<std::int64_t>(known) < 0) [[likely]]
+            write_known(known, record);
+        return (head & kRingHead) != 0;
     }
     if (const ProbeEvent* const event = probe_event(site.entry.load(std::memory_order_relaxed)))
         write_wanted(*event, false, record);
     return site.records();
 }
-// One without arguments, of a site that feeds a tracer alone and is no span's.
-[[gnu::noinline]] inline std::uint64_t record_alone(const Site& site) {
-    write_alone(site, probe_record(nullptr, 0, false, __builtin_return_address(0)));
+// One without arguments, which the ring does not want, and no span's; of a site with this traced_head.
+[[gnu::noinline]] inline std::uint64_t record_alone(std::uint64_t head) {
+    write_known(head, probe_record(nullptr, 0, false, __builtin_return_address(0)));
     return 1;
 }
 

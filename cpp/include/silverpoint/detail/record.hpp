@@ -304,11 +304,11 @@ SP_DETAIL_HOT std::uint64_t record_completed(std::uint64_t head, const Site& sit
 template <class Complete, class... Ts>
 SP_DETAIL_HOT std::uint64_t record_by(const Complete& complete, Site& site, Kind kind, const Ts&... args) {
     std::uint64_t head = site.head.load(std::memory_order_relaxed);
-    if (head == 0) [[unlikely]] {
-        if (site.feeds_tracer_alone()) {
+    if (is_no_head(head)) [[unlikely]] {
+        if (site.is_traced(head)) {
             if constexpr (sizeof...(Ts) == 0)
-                if (kind != Kind::kSpan) return record_alone(site);
-            head = probed_mark(kind) | kAloneHead;
+                if (kind != Kind::kSpan && traced_state(head) == kProbedBit) return record_alone(head);
+            head = known_mark(kind, head);
         } else {
             head = complete();
         }

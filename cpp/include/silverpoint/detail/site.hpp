@@ -21,16 +21,25 @@ using StateByte = std::atomic<std::uint8_t>;
 inline constinit const StateByte kUnregistered{0x80};
 inline constinit const StateByte kOff{0};
 
-// Of a site: its tracepoint heeds system tracers, since is_wanted_otherwise has been called for it. The
-// second: it is complete, and its first tracer wants its records, but the ring does not.
-inline constexpr std::uint8_t kHeedsTracers = 1, kFeedsTracerAlone = 2;
+// What a site has instead of a head while its first tracer wants its events: the complement of its state
+// byte, so that it is negative as no other head is, and below it the address of that tracer's event. The
+// event lies in the memory of the process for ever, so nothing has to be looked for in the session.
+constexpr std::uint64_t traced_head(std::uint8_t state, std::uint64_t event) {
+    return std::uint64_t{state ^ 0xFFu} << 56 | event;
+}
+// The state byte that a traced_head was made for; of another head one that no site has.
+constexpr std::uint8_t traced_state(std::uint64_t head) {
+    return static_cast<std::uint8_t>(head >> 56 ^ 0xFFu);
+}
+// Whether a head is none: the site is not complete, or a system tracer may want its records.
+constexpr bool is_no_head(std::uint64_t head) { return static_cast<std::int64_t>(head) <= 0; }
 
 struct Site {
     // The state byte: 0 off, bit 0 record, bit 1 a system tracer is asked for. Its address changes from
     // kUnregistered to one in the session.
     std::atomic<const StateByte*> state;
     // The first word of the site's records: id << 32 | size, the latter 0 where it varies. 0 until the site
-    // is complete, and while a system tracer may want its records.
+    // is complete, and while a system tracer may want its records; or a traced_head.
     std::atomic<std::uint64_t> head{0};
     std::uint32_t line;
     Level level;
@@ -38,7 +47,7 @@ struct Site {
     // (silverpoint_c.cpp).
     std::uint8_t language = 1;
     std::uint8_t bounded = 0;
-    // 0, or kHeedsTracers or kFeedsTracerAlone.
+    // 1: its tracepoint heeds system tracers, since is_wanted_otherwise has been called for it.
     std::atomic<std::uint8_t> probed{0};
     std::atomic<std::uint32_t> entry{0xFFFFFFFF};
     const char* file;
@@ -88,10 +97,8 @@ struct Site {
     bool heeds_probes() const {
         return probed.load(std::memory_order_relaxed) != 0 && (state_byte() & kProbedBit) != 0;
     }
-    // Whether it has no head because a tracer, and not the ring, wanted its record when it was asked last.
-    SP_DETAIL_HOT bool feeds_tracer_alone() const {
-        return probed.load(std::memory_order_relaxed) == kFeedsTracerAlone && state_byte() == kProbedBit;
-    }
+    // Whether this head, which was the site's just now, is the mark of a tracer that wants the event.
+    SP_DETAIL_HOT bool is_traced(std::uint64_t known) const { return state_byte() == traced_state(known); }
     bool locate(const char* the_function, const char* the_category);
     // Its entry in the session, made if there is none; kNoMemory or kNoRoom.
     std::uint32_t enter(const char* the_function, const char* the_category);
@@ -374,8 +381,8 @@ inline bool Site::records() const {
 }
 
 // Also decides the way of the record. Without a head it takes the cold path of a first one, or that of a
-// tracer alone (probe_record.hpp). Another thread may decide otherwise meanwhile, if a tracer or a directive
-// has just changed: either is right.
+// tracer that wants it (probe_record.hpp). Another thread may decide otherwise meanwhile, if a tracer or a
+// directive has just changed: either is right.
 [[gnu::noinline]] inline bool Site::is_wanted_newly(std::uint8_t value, const char* the_function,
                                                     const char* the_category) {
     bool is_on = (value & 1) != 0;
@@ -387,8 +394,8 @@ inline bool Site::records() const {
     // In a forked child without a session: the parent goes on making events, in its own memory.
     if (number >= session.sites_cap || (value & kProbedBit) == 0 ||
         (!session.is_ready() && !ensure_session())) [[unlikely]] {
-        if (probed.load(std::memory_order_relaxed) == kFeedsTracerAlone)
-            probed.store(kHeedsTracers, std::memory_order_release);
+        if (static_cast<std::int64_t>(head.load(std::memory_order_relaxed)) < 0)
+            head.store(0, std::memory_order_release);
         return is_on;
     }
     // A controller that wrote other bits of the state in the same moment has left the bit.
@@ -400,27 +407,27 @@ inline bool Site::records() const {
     begin_probes();
     const std::uint64_t known = whole.load(std::memory_order_acquire);
     const ProbeEvent* const event = probe_event(number);
-    const bool is_wanted = event != nullptr
-                               ? event->is_wanted_by_any(asked, false) || event->is_wanted_by_any(asked, true)
-                               : known == 0;
-    const bool is_alone =
-        known != 0 && !is_on && event != nullptr && event->is_wanted() && (event->tracer & asked) != 0;
-    const std::uint8_t now = is_alone ? kFeedsTracerAlone : kHeedsTracers;
-    if (probed.load(std::memory_order_relaxed) != now) probed.store(now, std::memory_order_release);
-    const std::uint64_t usual = is_on && !is_wanted ? known : 0;
+    // (Before it is complete, the entry may be that of another site of the same place.)
+    const bool is_wanted =
+        known == 0 ||
+        (event != nullptr && (event->is_wanted_by_any(asked, false) || event->is_wanted_by_any(asked, true)));
+    if (probed.load(std::memory_order_relaxed) == 0) probed.store(1, std::memory_order_release);
+    const bool is_first =
+        known != 0 && event != nullptr && event->is_wanted() && (event->tracer & asked) != 0;
+    const std::uint64_t usual = is_first ? traced_head(value, reinterpret_cast<std::uintptr_t>(event))
+                                : is_on && !is_wanted ? known
+                                                      : 0;
     if (head.load(std::memory_order_relaxed) != usual) head.store(usual, std::memory_order_release);
     return is_on || is_wanted;
 }
 
-// While a tracer alone is fed, this is all that is asked.
+// While the first tracer wants the events, this is all that is asked.
 [[gnu::noinline]] inline bool Site::is_wanted_otherwise(std::uint8_t value, const char* the_function,
                                                         const char* the_category) {
-    if (value == kProbedBit && probed.load(std::memory_order_relaxed) == kFeedsTracerAlone &&
-        session.is_still_ready() && is_probing_begun()) [[likely]] {
-        const ProbeEvent* const event = probe_event(entry.load(std::memory_order_relaxed));
-        if (event != nullptr && event->is_wanted()) [[likely]]
-            return true;
-    }
+    const std::uint64_t known = head.load(std::memory_order_acquire);
+    if (value == traced_state(known) && session.is_still_ready() && is_probing_begun() &&
+        traced_event(known)->is_wanted()) [[likely]]
+        return true;
     return is_wanted_newly(value, the_function, the_category);
 }
 

@@ -37,9 +37,8 @@ SP_DETAIL_COLD std::uint64_t complete_scope(Site& site, const char* pretty) {
 
 SP_DETAIL_HOT std::uint64_t record_scope(Site& site, const char* pretty) {
     std::uint64_t head = site.head.load(std::memory_order_relaxed);
-    if (head == 0) [[unlikely]] {
-        head =
-            site.feeds_tracer_alone() ? probed_mark(Kind::kSpan) | kAloneHead : complete_scope(site, pretty);
+    if (is_no_head(head)) [[unlikely]] {
+        head = site.is_traced(head) ? known_mark(Kind::kSpan, head) : complete_scope(site, pretty);
         if (head == 0) return 0;
         if ((head & kProbedHead) != 0) return record_probed<>(head, site);
     }

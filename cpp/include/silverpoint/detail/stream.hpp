@@ -256,8 +256,8 @@ template <class Before, class Piece>
 SP_DETAIL_HOT void record_stream(const Stream<Before, Piece>& stream) {
     StreamSite& site = stream.site;
     with_pieces(stream, [&site](const auto&... pieces) SP_DETAIL_HOT_LAMBDA {
-        if (site.site.head.load(std::memory_order_acquire) != 0 && are_known_literals(site, pieces...))
-            [[likely]] {
+        if (!is_no_head(site.site.head.load(std::memory_order_acquire)) &&
+            are_known_literals(site, pieces...)) [[likely]] {
             Emit<false>{site.site, {}}.template go<sizeof...(pieces)>(pieces...);
         } else {
             record_unusual_stream<std::remove_cvref_t<decltype(pieces)>...>(site, pieces...);

@@ -65,7 +65,7 @@ class Line {
         const unsigned look = look_now();
         if (state.how.load(std::memory_order_acquire) == (kInitialized | kAsync | look << kLookAt) &&
             severity < FLAGS_stderrthreshold && !FLAGS_logtostderr && !FLAGS_alsologtostderr &&
-            !FLAGS_logtostdout && FLAGS_log_backtrace_at.empty() && place->site.is_on(function, kCategory) &&
+            !FLAGS_logtostdout && FLAGS_log_backtrace_at.empty() && is_on(place->site, function, kCategory) &&
             !sp::usdt_wants_statements()) [[likely]]
             way_ = Way::kRecord;
     }
@@ -380,8 +380,8 @@ class Line {
         if (way_ == Way::kRecord && !is_text_ && tail_ == nullptr && size_ <= kPackedMost) [[likely]] {
             if (place_->has_verbosity) put_piece(verbosity_);
             const std::uint64_t head = place_->site.head.load(std::memory_order_acquire);
-            if (head != 0 && is_as_completed(*place_, codes_, literals_, literal_count_, look_hash_))
-                [[likely]] {
+            if (!sp::is_no_head(head) &&
+                is_as_completed(*place_, codes_, literals_, literal_count_, look_hash_)) [[likely]] {
                 sp::record_captured(head, place_->site, sp::PackedBytes{packed_, size_});
                 if (scratch_ != nullptr || packed_ != own_) [[unlikely]]
                     release();
@@ -397,14 +397,28 @@ class Line {
         if (inside > 0) return end_without_text();
         const Inside guard;
         const Pieces all = pieces();
-        const auto record_typed = [&] {
-            return !is_text_ && tail_ == nullptr && place_->site.is_on(function_, kCategory) &&
-                   record_unusual(*place_, all, literal_count_, look_hash_);
+        const auto is_typed_now = [&] {
+            return !is_text_ && tail_ == nullptr && is_typed(*place_, all, literal_count_, look_hash_);
         };
+        const auto record_typed = [&] {
+            if (!place_->site.is_on(function_, kCategory) || !is_typed_now()) return false;
+            record_unusual(*place_, all);
+            return true;
+        };
+        // Before the record, which may have to wait for room.
+        bool is_traced_as_text = false;
+        const bool is_wanted = is_traced(place_->site, function_, kCategory);
+        if ((place_->site.state_byte() & sp::kProbedBit) != 0) [[unlikely]] {
+            if (!is_typed_now())
+                is_traced_as_text = is_traced(place_->as_text, function_, kCategory);
+            else if (is_wanted)
+                trace_typed(*place_, all);
+        }
         if (way_ == Way::kRecord && record_typed()) return release();
         const ScratchHolder scratch;
         std::string& text = tail_ != nullptr ? tail_->text() : scratch->text();
         if (tail_ == nullptr) append_text(text, all, std::min<std::size_t>(count_, stop_));
+        if (is_traced_as_text) trace_text(place_->as_text, text);
         if (way_ == Way::kRecord && record_text(place_->as_text, kCategory, text, function_))
             return release();
         const Message message{severity_, place_->site.file, static_cast<int>(place_->site.line),

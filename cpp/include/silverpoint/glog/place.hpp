@@ -156,15 +156,17 @@ SP_DETAIL_HOT bool is_as_completed(const Place& place, const char* codes, const 
     return same;
 }
 
+// Completes a site of messages as text, where that is to be done; false: there is no room for it.
+SP_DETAIL_COLD bool is_complete_as_text(sp::Site& site) {
+    return site.whole.load(std::memory_order_acquire) != 0 ||
+           sp::complete_site<std::string_view>(site, sp::Kind::kStream, {}, "{}") != 0;
+}
+
 // The record of a message as text, by one of the place's sites.
 SP_DETAIL_COLD bool record_text(sp::Site& site, const char* category, std::string_view text,
                                 const char* function) {
-    if (!site.is_on(function, category)) return false;
-    std::uint64_t head = site.head.load(std::memory_order_acquire);
-    if (head == 0) {
-        head = sp::complete_site<std::string_view>(site, sp::Kind::kStream, {}, "{}");
-        if (head == 0) return false;
-    }
+    if (!site.is_on(function, category) || !is_complete_as_text(site)) return false;
+    const std::uint64_t head = site.whole.load(std::memory_order_acquire);
     sp::record_captured(head, site, sp::TextRef<char>{text.data(), text.size()});
     return true;
 }
@@ -172,16 +174,56 @@ SP_DETAIL_COLD bool record_text(sp::Site& site, const char* category, std::strin
 // Longer ones go as text, which may be cut.
 inline constexpr std::size_t kPackedMost = 8000;
 
-// The record of a packed message; false when it must go as text.
-SP_DETAIL_COLD bool record_unusual(Place& place, const Pieces& pieces, std::size_t literals,
-                                   std::uint64_t looks) {
+// Whether a packed message has the form of the place's first site, which is completed by the first such
+// message. If not, it goes as text.
+SP_DETAIL_COLD bool is_typed(Place& place, const Pieces& pieces, std::size_t literals, std::uint64_t looks) {
     if (pieces.size > kPackedMost) return false;
-    if (place.site.head.load(std::memory_order_acquire) == 0 && !complete_place(place, pieces, looks))
+    if (place.site.whole.load(std::memory_order_acquire) == 0 && !complete_place(place, pieces, looks))
         return false;
-    const std::uint64_t head = place.site.head.load(std::memory_order_acquire);
-    if (!is_as_completed(place, pieces.codes, pieces.literals, literals, looks)) return false;
-    sp::record_captured(head, place.site, sp::PackedBytes{pieces.packed, pieces.size});
-    return true;
+    return is_as_completed(place, pieces.codes, pieces.literals, literals, looks);
+}
+// The record of one that has.
+SP_DETAIL_COLD void record_unusual(Place& place, const Pieces& pieces) {
+    // (The head comes back when no tracer is asked for any more.)
+    sp::marked_head(place.site, sp::Kind::kStream);
+    sp::record_captured(place.site.whole.load(std::memory_order_acquire), place.site,
+                        sp::PackedBytes{pieces.packed, pieces.size});
+}
+
+// Whether the ring wants a record of a site whose state is neither off nor on. A system tracer may want the
+// message, too: so it is asked each time, and the site has no head then.
+[[gnu::noinline]] inline bool is_on_otherwise(sp::Site& site, std::uint8_t value, const char* function,
+                                              const char* category) {
+    site.is_wanted_otherwise(value, function, category);
+    return (site.state_byte() & 0x81) == 1;
+}
+SP_DETAIL_HOT bool is_on(sp::Site& site, const char* function, const char* category) {
+    const std::uint8_t value = site.state_byte();
+    if (value == 0) return false;
+    if (value == 1) [[likely]]
+        return true;
+    return is_on_otherwise(site, value, function, category);
+}
+
+// The events of a message for system tracers, which get it wherever else it goes. False: none wants it.
+SP_DETAIL_COLD bool is_traced(sp::Site& site, const char* function, const char* category) {
+    if ((site.state_byte() & ~1u) == 0) return false;
+    return site.is_wanted(function, category) && (site.state_byte() & sp::kProbedBit) != 0;
+}
+SP_DETAIL_COLD void trace_typed(const Place& place, const Pieces& pieces) {
+    sp::write_probe(sp::probed_mark(sp::Kind::kStream), place.site, pieces.packed, pieces.size,
+                    __builtin_return_address(0));
+}
+SP_DETAIL_COLD void trace_text(sp::Site& site, std::string_view text) {
+    if (!is_complete_as_text(site)) return;
+    // As long as a record may be.
+    if (text.size() > sp::kRecordMax - 32) text = text.substr(0, sp::kRecordMax - 32);
+    sp::Scratch scratch;
+    char* const out = scratch.fit(scratch.begin(), 4 + text.size());
+    if (out == nullptr) return;
+    sp::put_block(sp::put_length(out, text.size()), text.data(), text.size());
+    sp::write_probe(sp::probed_mark(sp::Kind::kStream), site, out, 4 + text.size(),
+                    __builtin_return_address(0));
 }
 
 }  // namespace glog_internal_namespace_

@@ -147,7 +147,7 @@ SP_DETAIL_COLD void capture_qt_source(QtMsgType type, const char* file, int line
 
 SP_DETAIL_COLD void record_qt_text(Site& site, Kind kind, QStringView text) {
     std::uint64_t head = site.head.load(std::memory_order_relaxed);
-    if (head == 0) head = complete_site<WrittenText>(site, kind, {}, "{}");
+    if (is_no_head(head)) head = complete_site<WrittenText>(site, kind, {}, "{}");
     if (head != 0) record_completed(head, site, WrittenText{Utf16::of(text)});
 }
 

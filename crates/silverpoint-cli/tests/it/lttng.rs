@@ -138,6 +138,22 @@ fn every_field_of_qt_is_as_in_the_ring() {
     assert_eq!(ended.out, "500 events equal\n");
 }
 
+#[test]
+fn every_call_of_atrace_is_as_in_the_ring() {
+    let Some(scratch) = prepared() else { return };
+    let Some(ended) = check(&scratch, &[&"atrace", &SILVERPOINT, &program("atrace.cpp"), &"100"]) else {
+        return;
+    };
+    assert_eq!(ended.out, "1000 events equal\n");
+}
+
+/// With the ring and without it: glog's own destinations do not decide what LTTng gets.
+#[test]
+fn every_statement_of_glog_is_an_event() {
+    let Some(scratch) = prepared() else { return };
+    check(&scratch, &[&"glog", &program("glog.cpp"), &"files", &"console"]);
+}
+
 /// A program in Rust that loads a shared object in C++: one session, one library, each event once.
 #[test]
 fn two_languages_in_one_process_have_each_event_once() {

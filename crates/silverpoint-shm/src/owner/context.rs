@@ -74,15 +74,12 @@ pub fn with_context<R>(take: impl FnOnce(&[u8], bool) -> R) -> R {
     }
 }
 
-/// The same without asking for a slot, which a thread without scopes does not need.
+/// The calling thread's, if scopes with fields are open. It does not ask for a slot, which a thread without scopes does not need.
 #[inline(always)]
-pub(super) fn with_pairs<R>(take: impl FnOnce(&[u8]) -> R) -> R {
+pub(super) fn open() -> Option<&'static Contexts> {
     let contexts =
         local::mapped().and_then(|local| slot::slot_of_mine(local).map(|slot| local.contexts(slot)));
-    match contexts.filter(|contexts| contexts.state() != 0) {
-        Some(contexts) => contexts.read(take).0,
-        None => take(&[]),
-    }
+    contexts.filter(|contexts| contexts.state() != 0)
 }
 
 /// The contexts of the calling thread.

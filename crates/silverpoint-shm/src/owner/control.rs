@@ -244,6 +244,7 @@ impl Shared {
 
     /// # Safety
     /// `at .. at + 4` lies within the mapping, backed by memory; `at` is a multiple of 4.
+    #[inline]
     pub(crate) unsafe fn u32(self, at: usize) -> &'static AtomicU32 {
         // SAFETY: by the caller.
         unsafe { &*self.0.add(at).cast() }

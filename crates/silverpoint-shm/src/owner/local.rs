@@ -286,6 +286,7 @@ pub(crate) unsafe fn unmap_everything() {
 
 impl Local {
     /// A lane of a thread's slot.
+    #[inline]
     pub(crate) fn lane(&'static self, slot: usize, lane: usize) -> &'static Lane {
         assert!(slot < MAX_THREADS && lane < LANES);
         // SAFETY: within the mapping, aligned, and zero is a valid Lane.
@@ -306,6 +307,7 @@ impl Local {
     }
 
     /// The slot that a lane 0 belongs to; `None` when it is no lane 0 of this mapping.
+    #[inline]
     pub(crate) fn slot_of(&'static self, lane: *const Lane) -> Option<usize> {
         let first = std::ptr::from_ref(self.lane(0, 0)) as usize;
         let offset = (lane as usize).checked_sub(first)?;

@@ -61,6 +61,6 @@ pub use start::{session_name, start};
 pub use thread::{
     Owned, Reservation, lose, lose_other, lose_without_site, prepare, reserve, reserve_rest, reserve_slowly,
 };
-pub use tracers::{Event, Traced, feeds_tracer, now, traced, wanted_alone};
+pub use tracers::{Event, Mark, Traced, feeds_tracer, now, traced};
 
 pub use crate::sys::Pages;

@@ -11,7 +11,7 @@
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
-use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, Ordering};
 
 use super::session::Session;
 use super::tracer_libraries::{BEGUN, asked, start_again, stop_probing};
@@ -115,42 +115,81 @@ impl Event {
     /// Writes it for each tracer that wants it, with the fields of the scopes that are open in this thread.
     /// `arguments`: as in a record of the site; `is_cut`: a value of them is cut; `caller`: an address in the program.
     pub fn write(self, arguments: &[u8], is_cut: bool, caller: *const ()) {
-        context::with_pairs(|context| {
+        let write = |context: &[u8]| {
             let record = ProbeRecord::new(arguments, context, is_cut, caller);
             self.wanted().for_each(|event| event.write(&record));
-        });
+        };
+        match context::open() {
+            Some(contexts) => contexts.read(write).0,
+            None => write(&[]),
+        }
     }
 
-    /// The same of what [`wanted_alone`] has given.
-    #[inline]
-    pub fn write_alone(self, arguments: &[u8], is_cut: bool, caller: *const ()) {
-        context::with_pairs(|context| {
-            let record = ProbeRecord::new(arguments, context, is_cut, caller);
-            self.first.write(&record);
-            if !self.first.next.load(Ordering::Relaxed).is_null() {
-                let others = self.wanted().filter(|event| !std::ptr::eq(*event, self.first));
-                others.for_each(|event| event.write(&record));
-            }
-        });
+    /// The same of what a [`Mark`] has given. Arguments are whole.
+    #[inline(always)]
+    pub fn write_marked(self, arguments: &[u8], caller: *const ()) {
+        if context::open().is_some() || !self.first.next.load(Ordering::Relaxed).is_null() {
+            return self.write(arguments, false, caller);
+        }
+        self.first.write(&ProbeRecord::new(arguments, &[], false, caller));
     }
 }
 
-/// The event of a registered site, if its first tracer wants it now, and the ring does not want its record. `None`:
-/// [`traced`] knows more. A few loads: this is what most executions ask that a tracer gets.
-#[inline]
-pub fn wanted_alone(id: u32) -> Option<Event> {
-    let session = local::existing()?;
-    let entry = id.wrapping_sub(at::site_entry::FIRST_ID);
-    let asked = asked(session);
-    if entry >= session.layout.sites_cap || asked == 0 || asked & !BEGUN.load(Ordering::Relaxed) != 0 {
-        return None;
+/// What a site keeps of its first tracer's event while that tracer wants it: the site's state byte with the highest
+/// bit, above the address of the event. 0: nothing. So most executions that a tracer gets ask a few loads only.
+pub struct Mark(AtomicU64);
+
+impl Mark {
+    /// Of a site that is new.
+    #[allow(clippy::new_without_default)]
+    pub const fn new() -> Self {
+        Self(AtomicU64::new(0))
     }
-    let event = stored(session, entry).filter(|event| event.tracer & asked != 0 && event.is_wanted())?;
-    (state_of(session, entry) == at::state::PROBED).then_some(Event {
-        first: event,
-        of: asked,
-        is_end: false,
-    })
+
+    #[inline]
+    const fn top(state: u8) -> u64 {
+        (state | 0x80) as u64
+    }
+
+    /// Whether it was made for this state of the site.
+    #[inline(always)]
+    pub fn holds(&self, state: u8) -> bool {
+        self.0.load(Ordering::Relaxed) >> 56 == Self::top(state)
+    }
+
+    /// Whether it was made for this state of the site, and the tracer still wants the event.
+    #[inline(always)]
+    pub fn is_wanted(&self, state: u8) -> bool {
+        self.holds(state)
+            && local::existing().is_some_and(|session| asked(session) == BEGUN.load(Ordering::Relaxed))
+            && self.first().is_some_and(ProbeEvent::is_wanted)
+    }
+
+    /// The event that was wanted when it was made, and whether the ring wanted the record, too.
+    #[inline(always)]
+    pub fn event(&self) -> Option<(Event, bool)> {
+        let is_on = self.0.load(Ordering::Relaxed) >> 56 & u64::from(at::state::RING) != 0;
+        self.first().map(|first| (Event { first, of: !0, is_end: false }, is_on))
+    }
+
+    #[inline(always)]
+    fn first(&self) -> Option<&'static ProbeEvent> {
+        let address = self.0.load(Ordering::Acquire) << 8 >> 8;
+        // SAFETY: 0, or the address of an event, by `set`. It lies there for ever, in a forked child, too.
+        unsafe { (address as *const ProbeEvent).as_ref() }
+    }
+
+    /// Makes it, if the first tracer is asked for and wants the event; else there is none.
+    pub fn set(&self, traced: &Traced) {
+        let is_for = |event: &Event| event.first.tracer & event.of != 0 && event.first.is_wanted();
+        let now = traced.event.filter(is_for).map_or(0, |event| {
+            let state = at::state::PROBED | if traced.is_on { at::state::RING } else { 0 };
+            Self::top(state) << 56 | std::ptr::from_ref(event.first) as usize as u64
+        });
+        if self.0.load(Ordering::Relaxed) != now {
+            self.0.store(now, Ordering::Release);
+        }
+    }
 }
 
 /// The event of a site, by the number of its entry, which is in the table.

@@ -220,7 +220,7 @@ pub(crate) mod owner {
             match self {}
         }
 
-        pub(crate) fn write_alone(self, _: &[u8], _: bool, _: *const ()) {
+        pub(crate) fn write_marked(self, _: &[u8], _: *const ()) {
             match self {}
         }
     }
@@ -238,8 +238,23 @@ pub(crate) mod owner {
         }
     }
 
-    pub(crate) fn wanted_alone(_: u32) -> Option<Event> {
-        None
+    /// What a site keeps of a tracer's event: nothing.
+    pub(crate) struct Mark;
+
+    impl Mark {
+        pub(crate) const fn new() -> Self {
+            Self
+        }
+        pub(crate) fn holds(&self, _: u8) -> bool {
+            false
+        }
+        pub(crate) fn is_wanted(&self, _: u8) -> bool {
+            false
+        }
+        pub(crate) fn event(&self) -> Option<(Event, bool)> {
+            None
+        }
+        pub(crate) fn set(&self, _: &Traced) {}
     }
 
     pub(crate) fn traced(_: u32) -> Traced {
