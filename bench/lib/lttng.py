@@ -61,7 +61,8 @@ class Ours(silverpoint.Facility):
         super().__init__(name, None)
         self.driver, self.library, self.in_ring, self.in_lttng = driver, library, in_ring, in_lttng
         into = " and ".join((["`silverpoint run`, raw blocks to disk"] if in_ring else []) + (["`SILVERPOINT_PROBES=lttng`, the session of *LTTng-UST*"] if in_lttng else []))
-        self.how = f"`SP_EVENT(name, …)` with the names and arguments of the provider's events; {into}"
+        macro = "event!(target:" if name.startswith(LANGUAGES["Rust"]) else "SP_EVENT(name,"
+        self.how = f"`{macro} …)` with the names and arguments of the provider's events; {into}"
 
     def launch(self, bench, arguments, workspace, options=()):
         command, environment = super().launch(bench, arguments, workspace, options)

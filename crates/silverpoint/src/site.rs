@@ -254,8 +254,8 @@ impl Site {
         is_first
     }
 
-    /// Of an id that [`Site::other_id`] has given as an error: the event that a tracer wanted when it was asked last,
-    /// and whether the ring wanted the record, too.
+    /// The event of an id that [`Site::other_id`] has given as an error, if a tracer wanted it when it was asked last.
+    /// And whether the ring wanted the record, too.
     #[inline(always)]
     pub(crate) fn marked(&self, id: u32) -> Option<(Event, bool)> {
         if self.whole.load(Ordering::Acquire) as u32 == id { self.mark.event() } else { None }

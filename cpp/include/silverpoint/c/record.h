@@ -70,8 +70,8 @@ static struct sp_c_lane sp_c_empty_lane __attribute__((unused));
 #endif
 bool sp_c_is_on_otherwise(struct sp_c_site* site, unsigned char state, const char* function,
                           const char* category, const char* text) SP_C_OWN;
-/* Of a site with a traced_head (silverpoint/detail/site.hpp), which is negative: the event of a tracer, and
- * the record if the ring wants it. 0: it is one no more. */
+/* Of a site with a traced_head (silverpoint/detail/site.hpp), which is negative. Writes the event of a
+ * tracer, and the record if the ring wants it. 0: it is one no more. */
 uint64_t sp_c_record_traced(struct sp_c_site* site, uint64_t head, bool is_span,
                             const struct sp_c_argument* arguments, unsigned count) SP_C_OWN;
 /* The same with packed arguments, of 256 bytes at most. */

@@ -20,7 +20,7 @@ SP_DETAIL_BEGIN
 
 struct AtraceBegun {
     // In an id: the end needs more than a record. The begin was written to the kernel, so the end is written,
-    // too; or a system tracer may want its event, and `ticks` is as Span has it.
+    // too. Or a system tracer may want its event: then `ticks` is as Span has it.
     static constexpr std::uint32_t kUnusual = std::uint32_t{1} << 31, kTold = kUnusual | 1u << 30,
                                    kTraced = kUnusual | 1u << 29, kMarks = kTold | kTraced;
 

@@ -21,9 +21,10 @@ using StateByte = std::atomic<std::uint8_t>;
 inline constinit const StateByte kUnregistered{0x80};
 inline constinit const StateByte kOff{0};
 
-// What a site has instead of a head while its first tracer wants its events: the complement of its state
-// byte, so that it is negative as no other head is, and below it the address of that tracer's event. The
-// event lies in the memory of the process for ever, so nothing has to be looked for in the session.
+// What a site has instead of a head while its first tracer wants its events. The highest byte is the
+// complement of its state byte: so it is negative, as no other head is. The rest is the address of that
+// tracer's event, which lies in the memory of the process for ever. So nothing has to be looked for in the
+// session.
 constexpr std::uint64_t traced_head(std::uint8_t state, std::uint64_t event) {
     return std::uint64_t{state ^ 0xFFu} << 56 | event;
 }

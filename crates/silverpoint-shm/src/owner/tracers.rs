@@ -135,8 +135,9 @@ impl Event {
     }
 }
 
-/// What a site keeps of its first tracer's event while that tracer wants it: the site's state byte with the highest
-/// bit, above the address of the event. 0: nothing. So most executions that a tracer gets ask a few loads only.
+/// What a site keeps of its first tracer's event while that tracer wants it. The highest byte is the site's state
+/// byte, with its highest bit; the rest is the address of the event. 0: nothing. So most executions that a tracer
+/// gets ask a few loads only.
 pub struct Mark(AtomicU64);
 
 impl Mark {
