@@ -54,7 +54,7 @@ Faults faults_of_growth(std::uint64_t records = 30'000) {
     return found;
 }
 
-TEST(Growth, NoCallWaitsForThePagesOfAPreparedRing) {
+TEST(Growth, NoCallWaitsForThePagesOfARing) {
     reader::Session& session = traced::session();
     session.set<std::uint32_t>(768, 1);  // somebody collects
     const std::string path = session.path() + "/rings";
@@ -69,7 +69,9 @@ TEST(Growth, NoCallWaitsForThePagesOfAPreparedRing) {
     };
     const Faults at_once = faults_of_growth();
     EXPECT_EQ(largest(), 1);
-    EXPECT_GE(at_once.most_of_a_call, 200) << "nobody has prepared it";
+    // Nobody has prepared it: the thread makes it a page at a time. (A ring of 16 KiB has four.)
+    EXPECT_GE(at_once.all, 200);
+    EXPECT_LE(at_once.most_of_a_call, 4);
 
     // All slabs in use, and the next one, as a collector prepares them.
     const std::uint32_t slabs = session.get<std::uint32_t>(520) + 1;

@@ -262,10 +262,13 @@ std::size_t expect_accounted(const Session& session, std::uint64_t calls, const 
     return records;
 }
 
-// Memory that is not there is found out before it is written to, by either way that kernels have.
-void full_disk(const std::string& crowd) {
+// Memory that is not there is found out before it is written to, by either way that kernels have. `memory`:
+// asked for by the user, more than there is.
+void full_disk(const std::string& crowd, const char* memory = nullptr) {
     const SmallDisk small;
     if (!small) GTEST_SKIP() << "cannot mount";
+    Environment environment = small.environment();
+    if (memory != nullptr) environment["SILVERPOINT_MEMORY"] = memory;
     int sessions = 0, full = 0;
     for (const char* filler : {"", "500k", "900k", "1000k", "1024k"}) {
         for (const auto& [mode, calls] : {std::pair{"many", 100'000}, std::pair{"threads", 6'000}}) {
@@ -279,7 +282,7 @@ void full_disk(const std::string& crowd) {
                 }
                 close(fd);
             }
-            const Ran ran = run(crowd, mode, small.environment());
+            const Ran ran = run(crowd, mode, environment);
             EXPECT_EQ(ran.status, 0) << ran.errors;
             EXPECT_LT(std::count(ran.errors.begin(), ran.errors.end(), '\n'), 3);
             unlink(fill.c_str());  // a reader needs memory, too
@@ -301,6 +304,8 @@ void full_disk(const std::string& crowd) {
 
 TEST(Life, AFullDiskIsNoHarm) { full_disk("crowd"); }
 TEST(Life, AFullDiskIsNoHarmWithAnOldKernel) { full_disk("old_kernel"); }
+TEST(Life, ADiskThatHoldsNoWholeRingIsNoHarm) { full_disk("crowd", "8M"); }
+TEST(Life, ADiskThatHoldsNoWholeRingIsNoHarmWithAnOldKernel) { full_disk("old_kernel", "8M"); }
 
 // A directory that was named is used or refused: sessions are in no other.
 TEST(Life, ANamedRootThatOthersMayEnterIsRefused) {

@@ -350,8 +350,8 @@ struct Retired {
 }
 
 impl Retired {
-    /// Adopts it, records, and retires it again.
-    fn adopt(&self) {
+    /// Adopts it, records, and retires it again: when all of its memory was made, or earlier.
+    fn adopt(&self, makes_all: bool) {
         let state = self.state.load(Ordering::Acquire);
         if state & STATE_MASK != RETIRED {
             return;
@@ -367,12 +367,15 @@ impl Retired {
                 // SAFETY: loom checks that nobody else uses it.
                 let is_there = unsafe { &mut *is_there };
                 assert_eq!(*is_there, memory == PRESENT);
-                *is_there = true;
             });
-            if memory == RETURNED {
+            self.state.store(count | LIVE, Ordering::Release);
+            self.memory.with_mut(|is_there| {
+                // SAFETY: loom checks that nobody else uses it.
+                unsafe { *is_there |= makes_all };
+            });
+            if memory == RETURNED && makes_all {
                 self.returned.store(PRESENT, Ordering::Relaxed);
             }
-            self.state.store(count | LIVE, Ordering::Release);
         }
         self.state.store(count | RETIRED, Ordering::Release);
     }
@@ -404,9 +407,9 @@ fn memory_is_given_back_or_used() {
             returned: U32(AtomicU32::new(PRESENT)),
             memory: UnsafeCell::new(true),
         });
-        let adopters: [_; 2] = std::array::from_fn(|_| {
+        let adopters: [_; 2] = std::array::from_fn(|number| {
             let slice = Arc::clone(&slice);
-            thread::spawn(move || slice.adopt())
+            thread::spawn(move || slice.adopt(number == 0))
         });
         slice.give_back();
         slice.give_back();

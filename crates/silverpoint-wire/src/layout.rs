@@ -222,7 +222,7 @@ pub mod ring {
     pub const PRESENT: u32 = 0;
     /// In `returned`: a collector gives it back now.
     pub const RETURNING: u32 = 1;
-    /// In `returned`: it was given back.
+    /// In `returned`: it was given back, or not all of it was made yet.
     pub const RETURNED: u32 = 2;
     /// What a slice keeps when its memory is given back: the header is there.
     pub const KEPT: usize = 4096;

@@ -54,6 +54,11 @@ struct Lane {
     std::uint64_t base = 0;
     // Position up to which pages are in the page tables, in the first lap after the claim; later the maximum.
     std::uint64_t entered = 0;
+    // Position up to which the ring has memory, in the first lap after the claim; later the maximum
+    // (paged.hpp).
+    std::uint64_t there = 0;
+    // Records of a lap end here: before the end where there was no memory for more.
+    char* last = nullptr;
     // Where records are dropped, no further slice is searched before this time.
     std::uint64_t continue_after_ns = 0;
     // Cause + 1 while records are dropped until the ring is half empty.
@@ -244,7 +249,7 @@ inline void at_unload() {
 SP_DETAIL_COLD void reset_thread(Thread& thread, std::uint32_t tid) {
     for (Lane& lane : thread.lanes) {
         set_limit(lane, nullptr);
-        lane.cur = lane.reach = lane.data = lane.end = nullptr;
+        lane.cur = lane.reach = lane.data = lane.end = lane.last = nullptr;
         lane.delta = 0;
         lane.ring = Ring{};
         lane.capacity = lane.stream = lane.eighth = lane.degraded = 0;

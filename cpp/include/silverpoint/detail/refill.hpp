@@ -10,6 +10,7 @@
 #pragma once
 
 #include "lane.hpp"
+#include "paged.hpp"
 
 SP_DETAIL_BEGIN
 
@@ -59,6 +60,9 @@ SP_DETAIL_COLD bool attach(Lane& lane, unsigned number, unsigned size, bool may_
     lane.committed = &ring.committed();
     lane.base = base;
     lane.entered = is_prepared(ring) ? base : ~std::uint64_t{0};
+    lane.there = kAllThere;
+    lane.last = lane.end;
+    if (!is_there(ring)) begin_memory(lane);
     lane.claimed_ns = monotonic_now_coarse();
     for (auto& mark : lane.marks) mark = 0;
     lane.stated = lane.stated_eighth = 0;
@@ -117,16 +121,14 @@ SP_DETAIL_COLD bool go_on(Lane& lane, unsigned number, bool may_pause) {
     return false;
 }
 
-// Bytes that a record of this size takes from here on: with a pad if it does not fit before the end.
+// Bytes that a record of this size takes from here on: with a pad if it does not fit into this lap.
 inline std::uint64_t need_of(const Lane& lane, std::size_t size) {
-    const auto rest = static_cast<std::size_t>(lane.end - lane.cur);
-    return size > rest ? size + rest : size;
+    return does_wrap(lane, size) ? size + static_cast<std::size_t>(lane.end - lane.cur) : size;
 }
 
-// Steps over the end of the data if the record does not fit before it. There is room for both.
-SP_DETAIL_COLD void wrap(Lane& lane, std::size_t size) {
+// Steps over the end of the data, where a record does not fit before it. There is room for both.
+SP_DETAIL_COLD void wrap(Lane& lane) {
     const auto rest = static_cast<std::size_t>(lane.end - lane.cur);
-    if (size <= rest) return;
     if (rest != 0) {
         const std::uint64_t pad = rest;
         std::memcpy(lane.cur, &pad, 8);  // size, and site id 0
@@ -163,7 +165,12 @@ SP_DETAIL_COLD char* enter_pages(Lane& lane, const char* end, char* limit) {
         lane.entered = next < position_of(lane.end) ? next : position_of(lane.end);
     }
     if (lane.entered >= lane.base + lane.capacity) lane.entered = ~std::uint64_t{0};
-    return position_of(limit) <= lane.entered ? limit : lane.data + (lane.entered - position_of(lane.data));
+    std::uint64_t most = lane.entered;
+    if (is_partial(lane)) {
+        const std::uint64_t there = end_of_memory(lane);
+        if (there < most) most = there;
+    }
+    return position_of(limit) <= most ? limit : lane.data + (most - position_of(lane.data));
 }
 
 // Notes where a record begins: every eighth of the ring knows its first.
@@ -190,12 +197,15 @@ SP_DETAIL_COLD void forget_oldest(Lane& lane, std::uint64_t need) {
 SP_DETAIL_COLD bool put_control(Lane& lane, std::uint32_t site, const void* args, std::uint32_t len,
                                 bool overwrite) {
     const std::uint32_t size = (16 + len + 7) & ~7u;
+    // Where there is no memory laps become shorter, but not that short.
+    while (!make_memory(lane, size)) {
+    }
     const std::uint64_t need = need_of(lane, size);
     if (lane.position() + need > lane.lower() + lane.capacity) {
         if (!overwrite) return false;
         forget_oldest(lane, need);
     }
-    wrap(lane, size);
+    if (does_wrap(lane, size)) wrap(lane);
     mark(lane);
     const std::uint64_t ticks = session.now();
     std::memset(lane.cur, 0, size);
@@ -331,7 +341,7 @@ SP_DETAIL_COLD Room room_for(Lane& lane, unsigned number, std::size_t size, Leve
         return Room::kLost;
     }
     for (;;) {
-        std::size_t most = (lane.capacity / 4) & ~std::size_t{7};
+        std::size_t most = (static_cast<std::size_t>(lane.last - lane.data) / 4) & ~std::size_t{7};
         if (most > kRecordMax) most = kRecordMax;
         if (size > most) {
             if (most < kRecordMax && grow(lane, number, size)) continue;
@@ -351,6 +361,7 @@ SP_DETAIL_COLD Room room_for(Lane& lane, unsigned number, std::size_t size, Leve
             tell(lane, overwrite);
             used = lane.position() - lane.lower();
         }
+        if (!make_memory(lane, size)) continue;
         const std::uint64_t need = need_of(lane, size);
         if (overwrite) {
             // The flight recorder's history is as long as its ring.
@@ -371,7 +382,7 @@ SP_DETAIL_COLD Room room_for(Lane& lane, unsigned number, std::size_t size, Leve
             continue;
         }
         const char* before = lane.cur;
-        wrap(lane, size);
+        if (does_wrap(lane, size)) wrap(lane);
         mark(lane);
         const std::uint64_t position = lane.position();
         const auto offset = static_cast<std::uint32_t>(lane.cur - lane.data);
@@ -510,7 +521,7 @@ SP_DETAIL_COLD bool take_back(Thread& thread, Lane& lane, std::uint32_t frame) {
         thread.contexts.give_up();
         if (lane.ring) set_ring_state(lane.ring, kRingRetired);
         lane.ring = Ring{};
-        lane.cur = lane.reach = lane.data = lane.end = nullptr;
+        lane.cur = lane.reach = lane.data = lane.end = lane.last = nullptr;
         lane.capacity = lane.eighth = lane.size = 0;
         lane.delta = 0;
     } else if (lane.ring) {

@@ -15,6 +15,8 @@ SP_DETAIL_BEGIN
 // A ring's header as a view of the mapped slice.
 struct Ring {
     char* base = nullptr;
+    // Of a slice that was just claimed: bytes from its start that have memory, unless all have (is_there).
+    std::uint32_t there = 0;
 
     Word& word(std::size_t at) const { return *reinterpret_cast<Word*>(base + at); }
     Long& longword(std::size_t at) const { return *reinterpret_cast<Long*>(base + at); }
@@ -58,6 +60,27 @@ inline Ring slice_at(std::uint32_t slab, std::uint32_t number, unsigned shift) {
                 (static_cast<std::size_t>(number) << shift)};
 }
 
+// Bytes of memory that are made at a time.
+inline constexpr std::uint32_t kPage = 4096;
+
+// Whether the memory of new slices of this size comes a page at a time, where records come (paged.hpp).
+// Smaller ones have four pages at most, or share one. While nobody collects, a thread has one ring for long:
+// then pages at once take less time altogether.
+inline bool is_paged(unsigned shift) { return shift >= 16 && session.is_collected(); }
+
+// Bytes of a slab up to which a slice must be backed before it is taken: its first page, or all of it.
+inline std::uint32_t end_of_first(std::uint32_t number, unsigned shift) {
+    return (number << shift) + (is_paged(shift) ? kPage : 1u << shift);
+}
+
+// Offset in a slice of the first record of the stream that begins next in it.
+inline std::uint32_t begin_of_records(const Ring& ring) {
+    const std::uint32_t capacity = ring.word(ring_at::kCapacity).load(std::memory_order_relaxed);
+    if (capacity == 0) return kRingHeader;
+    return kRingHeader +
+           static_cast<std::uint32_t>(ring.committed().load(std::memory_order_acquire) % capacity);
+}
+
 // Whether the losses of this ring are stored, so that a new stream may begin with none.
 SP_DETAIL_COLD bool is_told(const Ring& ring) {
     std::uint64_t sum = 0;
@@ -95,25 +118,21 @@ SP_DETAIL_COLD std::uint32_t adoptable_state(const Ring& ring, bool forget) {
                                   [&](std::uint32_t state) { return is_adoptable(ring, state, forget); });
 }
 
-// Whether the collector has left the memory of the slice alone.
+// Whether the slice has all of its memory. Else the collector has given it back, or its owner has not come
+// to the end of it.
 inline bool is_there(const Ring& ring) {
     return ring.word(ring_at::kReturned).load(std::memory_order_relaxed) == kPresent;
 }
 
-// Takes a slice over, with its memory: if the collector has given that back, it is made again. False: others
-// have the slice, the collector is giving its memory back now, or there is none.
+// Takes a slice over, with memory where its records begin: if the collector has given that back, it is made
+// again. False: others have the slice, the collector is giving its memory back now, or there is none.
 SP_DETAIL_COLD bool take_over(const Ring& ring, std::uint32_t word) {
     if (!Steps::take_over(ring.word(ring_at::kState), word)) return false;
     if (ring_state(word) == kRingFree) return true;
-    Word& returned = ring.word(ring_at::kReturned);
-    const std::uint32_t memory = Steps::look_at_memory(returned);
+    const std::uint32_t memory = Steps::look_at_memory(ring.word(ring_at::kReturned));
     if (memory == kPresent) return true;
     const auto place = static_cast<std::size_t>(ring.base - session.rings);
-    if (memory == kReturned &&
-        back(session.rings, place, session.slab_bytes - place % session.slab_bytes, "rings")) {
-        returned.store(kPresent, std::memory_order_relaxed);
-        return true;
-    }
+    if (memory == kReturned && back(session.rings, place + begin_of_records(ring), 1, "rings")) return true;
     set_ring_state(ring, kRingRetired);
     return false;
 }
@@ -193,14 +212,14 @@ SP_DETAIL_COLD bool is_one_adoptable(unsigned shift) {
     return false;
 }
 
-// Makes sure that a slab is backed up to `end`, from where its backed part ends. More than needed, to ask
-// less often; where little memory is left, exactly what is needed. What the collector has prepared is backed
+// Makes sure that a slab is backed up to `end`, from where its backed part ends. Whole pages: two of the
+// smallest slices have one together. What the collector has prepared is backed
 // already: its pages come into the page tables later, piece by piece (enter_pages in refill.hpp).
 SP_DETAIL_COLD bool back_slab(std::uint32_t slab, std::uint32_t end) {
     Word& backed = slab_entry(slab).backed;
     std::uint32_t before = backed.load(std::memory_order_acquire);
     if (end <= before) return true;
-    std::uint32_t goal = (end + 65535) & ~65535u;
+    std::uint32_t goal = (end + kPage - 1) & ~(kPage - 1);
     if (goal > session.slab_bytes) goal = session.slab_bytes;
     std::uint32_t prepared = slab_entry(slab).prepared.load(std::memory_order_acquire);
     if (prepared > session.slab_bytes) prepared = session.slab_bytes;
@@ -209,10 +228,7 @@ SP_DETAIL_COLD bool back_slab(std::uint32_t slab, std::uint32_t end) {
     } else {
         const std::uint32_t from = before > prepared ? before : prepared;
         const std::size_t begin = static_cast<std::size_t>(slab) * session.slab_bytes + from;
-        if (!back(session.rings, begin, goal - from, "rings")) {
-            goal = end;
-            if (!back(session.rings, begin, goal - from, "rings")) return false;
-        }
+        if (!back(session.rings, begin, goal - from, "rings")) return false;
     }
     while (before < goal && !backed.compare_exchange_weak(before, goal, std::memory_order_release)) {
     }
@@ -252,18 +268,36 @@ SP_DETAIL_COLD bool is_prepared(const Ring& ring) {
     return entry.prepared.load(std::memory_order_relaxed) > at % session.slab_bytes;
 }
 
+// Up to the end of a slice that was just taken, a slab counts as backed: its owner sees to the rest. Returns
+// how far it is, up to there. (Threads that took later slices have backed this one.)
+SP_DETAIL_COLD std::uint32_t count_as_backed(std::uint32_t slab, std::uint32_t end) {
+    SlabEntry& entry = slab_entry(slab);
+    std::uint32_t before = entry.backed.load(std::memory_order_acquire);
+    const std::uint32_t prepared = entry.prepared.load(std::memory_order_acquire);
+    const std::uint32_t there = before > prepared ? before : prepared;
+    while (before < end && !entry.backed.compare_exchange_weak(before, end, std::memory_order_acq_rel)) {
+    }
+    return there < end ? there : end;
+}
+
 // The next slice of a slab of this size; empty if others have taken all of them, or there is no memory (see
-// `has_memory`). A number is taken only after its slice is backed: a slice without memory would never be
-// used.
+// `has_memory`). A number is taken only after its slice is backed, or its first page: a slice without memory
+// would never be used.
 SP_DETAIL_COLD Ring take_from(std::uint32_t slab, unsigned shift, bool& has_memory) {
     Word& next = slab_entry(slab).next;
     std::uint32_t number = next.load(std::memory_order_acquire);
     while (number < session.slab_bytes >> shift) {
-        has_memory = back_slab(slab, (number + 1) << shift);
+        const std::uint32_t end = (number + 1) << shift, first = end_of_first(number, shift);
+        has_memory = back_slab(slab, first);
         if (!has_memory) return {};
         if (next.compare_exchange_weak(number, number + 1, std::memory_order_acq_rel)) {
-            const Ring ring = slice_at(slab, number, shift);
+            Ring ring = slice_at(slab, number, shift);
             load_page(ring.base);
+            if (first == end) return ring;
+            const std::uint32_t missing = end - count_as_backed(slab, end);
+            if (missing == 0) return ring;
+            ring.there = (1u << shift) - missing;
+            ring.word(ring_at::kReturned).store(kReturned, std::memory_order_relaxed);
             return ring;
         }
     }
@@ -282,7 +316,7 @@ SP_DETAIL_COLD Ring take_new_now(unsigned shift, bool may_begin_slab, bool& has_
         // As for a slice: a slab is begun when its first slice is backed. The thread that sets its size sets
         // it for all; any thread may then mark it as in use. Late threads take from it, or begin the next
         // slab if it has another size.
-        has_memory = accessible_slabs(slabs + 1) > slabs && back_slab(slabs, 1u << shift);
+        has_memory = accessible_slabs(slabs + 1) > slabs && back_slab(slabs, end_of_first(0, shift));
         if (!has_memory) return {};
         std::uint32_t none = 0, begun = slabs;
         slab_entry(slabs).shift.compare_exchange_strong(none, shift, std::memory_order_acq_rel);

@@ -97,6 +97,15 @@ SP_DETAIL_COLD bool back(char* map, std::size_t at, std::size_t size, const char
     });
 }
 
+// As back, of [at, end) of the ring file, for one who backs the rest up to `most` later. Returns up to where
+// it is.
+SP_DETAIL_COLD std::size_t back_some_of_rings(std::size_t at, std::size_t end, std::size_t most) {
+    return populate_some(session.rings, at & ~std::size_t{4095}, end, most, [] {
+        Path path = session.path;
+        return path.add("/rings");
+    });
+}
+
 SP_DETAIL_COLD void add_anchor() {
     const std::uint32_t number =
         session.header().anchors_next.fetch_add(1, std::memory_order_relaxed) % session.anchors_cap;

@@ -92,6 +92,10 @@ template <class PathOfFile>
 bool populate(char*, std::size_t, std::size_t, PathOfFile&&) {
     return false;
 }
+template <class PathOfFile>
+std::size_t populate_some(char*, std::size_t begin, std::size_t, std::size_t, PathOfFile&&) {
+    return begin;
+}
 inline std::uint64_t file_size_limit() { return 0; }
 inline bool room_at(const char*, std::uint64_t&) { return false; }
 inline bool make_directory(const char*) { return false; }

@@ -20,11 +20,11 @@ use super::at;
 use super::cause::Cause;
 use super::contexts::Stated;
 use super::control::Shared;
-use super::prepared;
 use super::remembered::Remembered;
 use super::session::Session;
 use super::settings::{LEVELS, Policy};
 use super::slabs::{self, Claim, SIZES, Slice};
+use super::{paged, prepared};
 use crate::lines::{self, AHEAD};
 use crate::ring::{self, COLD, HOT, Head, Machine, Room};
 use crate::{clock, sys};
@@ -164,7 +164,7 @@ impl Lane {
             return Err(Cause::NoMemory);
         }
         loop {
-            let limit = (self.head.capacity() / 4 / 8 * 8).min(at::record::SIZE_MAX);
+            let limit = (self.head.usable() / 4 / 8 * 8).min(at::record::SIZE_MAX);
             if size > limit
                 && limit < at::record::SIZE_MAX
                 && self.grow(session, remembered, number, size, true)
@@ -183,9 +183,12 @@ impl Lane {
             if self.untold.get() != 0 {
                 self.tell(session, overwrite);
             }
-            self.head.set_overwritten(overwrites(session));
+            self.head.set_overwritten(overwrite || overwrites(session));
             // A larger ring is better than a wait, a loss, or a shortened history. It comes from what is at
             // hand, or as long as there is plenty for others.
+            if !paged::make(&self.head, session, self.slice(), want) {
+                continue;
+            }
             let mut room = self.head.make_room(want, false);
             if room == Room::Full
                 && (self.grow(session, remembered, number, size, slabs::is_plenty(session, self.next_size()))
@@ -354,7 +357,9 @@ impl Lane {
             let data = claimed.slice.0.part(session.layout.ring_header_size as usize).address();
             self.head.attach(claimed.slice.shared(session), data, claimed.capacity, claimed.base);
         }
-        if !prepared::is_prepared(session, claimed.slice) {
+        if !claimed.slice.is_there() {
+            paged::attach(&self.head, session, claimed.slice, claimed.there);
+        } else if !prepared::is_prepared(session, claimed.slice) {
             self.head.set_entered();
         }
         self.slice.set(claimed.slice.0.address());
@@ -475,7 +480,7 @@ impl Lane {
             let mut record = [0u8; 32];
             record[16] = self.stall_why.get() as u8;
             record[17..25].copy_from_slice(&self.stall_ns.get().to_le_bytes());
-            if !self.put(&mut record, at::record::STALL, ticks, overwrite) {
+            if !self.put(session, &mut record, at::record::STALL, ticks, overwrite) {
                 return;
             }
             self.stall_ns.set(0);
@@ -486,7 +491,7 @@ impl Lane {
             record[17..25].copy_from_slice(&loss.count.get().to_le_bytes());
             record[25..33].copy_from_slice(&loss.first_ticks.get().to_le_bytes());
             record[33..41].copy_from_slice(&loss.last_ticks.get().to_le_bytes());
-            if !self.put(&mut record, at::record::LOSS, ticks, overwrite) {
+            if !self.put(session, &mut record, at::record::LOSS, ticks, overwrite) {
                 return;
             }
             loss.clear();
@@ -494,7 +499,9 @@ impl Lane {
         self.untold.set(0);
     }
 
-    fn put(&self, record: &mut [u8], site: u32, ticks: u64, overwrite: bool) -> bool {
+    fn put(&self, session: &Session, record: &mut [u8], site: u32, ticks: u64, overwrite: bool) -> bool {
+        // Where there is no memory laps become shorter, but not that short.
+        while !paged::make(&self.head, session, self.slice(), record.len()) {}
         if self.head.make_room(record.len(), overwrite) == Room::Full {
             return false;
         }

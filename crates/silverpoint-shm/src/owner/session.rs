@@ -423,14 +423,23 @@ impl Session {
         self.back_by_name(self.rings.mapping(), c"rings", at, len)
     }
 
-    fn back_by_name(&self, mapping: Shared, name: &CStr, at: usize, len: usize) -> bool {
-        let page = sys::page_size();
-        let start = at / page * page;
-        let bytes = (at + len).next_multiple_of(page) - start;
-        // SAFETY: callers ask for bytes within the mapping.
-        if let Some(backed) = unsafe { sys::populate(mapping.address().add(start), bytes) } {
-            return backed;
+    /// Backs `len` bytes of the ring file at once; all up to `most`, where the kernel cannot do so quickly.
+    /// Returns how many.
+    pub(crate) fn back_some_of_rings(&self, at: usize, len: usize, most: usize) -> usize {
+        match populate(self.rings.mapping(), at, len) {
+            Some(true) => len,
+            Some(false) => 0,
+            None if self.allocate(c"rings", at, most) => most,
+            None => 0,
         }
+    }
+
+    fn back_by_name(&self, mapping: Shared, name: &CStr, at: usize, len: usize) -> bool {
+        populate(mapping, at, len).unwrap_or_else(|| self.allocate(name, at, len))
+    }
+
+    fn allocate(&self, name: &CStr, at: usize, len: usize) -> bool {
+        let (start, bytes) = pages(at, len);
         let Ok(directory) = self.open_directory() else { return false };
         let Ok(fd) = sys::open_at(&directory, name, OFlags::RDWR, Mode::empty()) else { return false };
         rustix::fs::fallocate(&fd, rustix::fs::FallocateFlags::empty(), start as u64, bytes as u64).is_ok()
@@ -463,6 +472,20 @@ impl Session {
             remove_directory(&root, self.name.as_c_str());
         }
     }
+}
+
+/// Offset and bytes of the pages of so many bytes.
+fn pages(at: usize, len: usize) -> (usize, usize) {
+    let page = sys::page_size();
+    let start = at / page * page;
+    (start, (at + len).next_multiple_of(page) - start)
+}
+
+/// See [`sys::populate`].
+fn populate(mapping: Shared, at: usize, len: usize) -> Option<bool> {
+    let (start, bytes) = pages(at, len);
+    // SAFETY: callers ask for bytes within the mapping.
+    unsafe { sys::populate(mapping.address().add(start), bytes) }
 }
 
 /// Removes a session's files and its directory, nothing else that somebody may have put there.

@@ -16,20 +16,15 @@ use silverpoint_wire::slice::left_to_others;
 
 use super::at;
 use super::control::{Layout, Shared};
+use super::fresh;
 use super::remembered::Remembered;
 use super::session::Session;
-use super::usable::{accessible, slabs, usable_slabs};
+use super::usable::{slabs, usable_slabs};
 use crate::ring::{self, Machine};
 use crate::{clock, sys};
 
-/// As [`looks_of`] when there is no new room left: then looking longer is better than losing records.
-const LOOK_AT_EXHAUSTED: usize = 64;
 /// After a search of everything that found nothing.
 const PAUSE_NS: u64 = 10_000_000;
-/// After the kernel had no memory for a slice.
-const NO_MEMORY_PAUSE_NS: u64 = 1_000_000;
-/// Small slices are backed this many bytes at a time.
-const BACKING_STEP: u32 = 64 << 10;
 
 /// log2 of the sizes that slices have.
 const SHIFTS: [u32; 4] = [11, 14, 17, 20];
@@ -85,52 +80,55 @@ pub(crate) struct Claimed {
     pub(crate) stream: u32,
     pub(crate) base: u64,
     pub(crate) capacity: usize,
+    /// See [`Found::there`].
+    pub(crate) there: u32,
+}
+
+/// A slice that nobody else has.
+#[derive(Clone, Copy)]
+pub(super) struct Found {
+    pub(super) slice: Slice,
+    /// Bytes from its start that have memory, unless all have ([`Slice::is_there`]).
+    pub(super) there: u32,
 }
 
 /// Claims a slice. `None`: no memory.
 pub(crate) fn claim(session: &Session, remembered: &Remembered, claim: &Claim) -> Option<Claimed> {
     let shift = shift_of(session, claim.size)?;
-    let slice = adopt(session, remembered, claim, shift, looks_of(session, shift), false)
-        .or_else(|| take_new(session, remembered, claim.size, claim.may_begin_slab))
+    let found = adopt(session, remembered, claim, shift, looks_of(session, shift))
+        .or_else(|| fresh::take(session, remembered, claim.size, claim.may_begin_slab))
         .or_else(|| {
             let now = clock::monotonic_ns();
             if !claim.may_begin_slab || now < remembered.exhausted_until_ns.load(Ordering::Relaxed) {
                 return None;
             }
-            let found = adopt(session, remembered, claim, shift, usize::MAX, false).or_else(|| {
-                claim
-                    .may_forget
-                    .then(|| adopt(session, remembered, claim, shift, LOOK_AT_EXHAUSTED, true))
-                    .flatten()
-            });
+            let found = adopt(session, remembered, claim, shift, usize::MAX)
+                .or_else(|| claim.may_forget.then(|| forget(session, claim, shift)).flatten());
             if found.is_none() {
                 remembered.exhausted_until_ns.store(now + PAUSE_NS, Ordering::Relaxed);
             }
             found
         })?;
-    Some(begin(session, slice, claim, shift))
+    Some(begin(session, found, claim, shift))
 }
 
 /// Claims a slice in which nothing begins yet, preferably an unused one: readers see none.
 pub(crate) fn reserve(session: &Session, remembered: &Remembered, claim: &Claim) -> Option<Slice> {
     let shift = shift_of(session, claim.size)?;
-    if let Some(slice) = take_new(session, remembered, claim.size, true) {
+    if let Some(Found { slice, .. }) = fresh::take(session, remembered, claim.size, true) {
         // Without the magic it is nobody else's to take.
         slice.set_state(session, at::ring::FREE);
         return Some(slice);
     }
-    adopt(session, remembered, claim, shift, looks_of(session, shift), false).or_else(|| {
-        claim
-            .may_forget
-            .then(|| adopt(session, remembered, claim, shift, looks_of(session, shift), true))
-            .flatten()
-    })
+    adopt(session, remembered, claim, shift, looks_of(session, shift))
+        .or_else(|| claim.may_forget.then(|| forget(session, claim, shift)).flatten())
+        .map(|found| found.slice)
 }
 
 /// Begins a stream in a slice that was reserved by the same claim.
 pub(crate) fn begin_in(session: &Session, slice: Slice, claim: &Claim) -> Option<Claimed> {
     slice.set_state(session, at::ring::CLAIMING);
-    Some(begin(session, slice, claim, shift_of(session, claim.size)?))
+    Some(begin(session, Found { slice, there: 0 }, claim, shift_of(session, claim.size)?))
 }
 
 /// Gives a reserved slice back.
@@ -141,7 +139,7 @@ pub(crate) fn give_back(session: &Session, slice: Slice) {
 }
 
 /// The slice of the directory's number `slab`, by its number in it.
-fn slice_at(session: &Session, slab: u32, number: u32, shift: u32) -> Slice {
+pub(super) fn slice_at(session: &Session, slab: u32, number: u32, shift: u32) -> Slice {
     // SAFETY: callers have checked both numbers against the layout.
     Slice(unsafe {
         let slab_at = slab as usize * session.layout.slab_bytes as usize;
@@ -212,16 +210,14 @@ pub(crate) fn is_one_adoptable(session: &Session, claim: &Claim) -> bool {
     })
 }
 
-/// Examines up to `look_at` slices of a size, from where the last search ended, and takes an unused one. Of
-/// several that must be forgotten it takes the one that was claimed first.
+/// Examines up to `look_at` slices of a size, from where the last search ended, and takes an unused one.
 fn adopt(
     session: &Session,
     remembered: &Remembered,
     claim: &Claim,
     shift: u32,
     look_at: usize,
-    forget: bool,
-) -> Option<Slice> {
+) -> Option<Found> {
     let slabs = slabs(session);
     let all: usize = (0..slabs).map(|slab| used(session, slab, shift) as usize).sum();
     if all == 0 {
@@ -229,164 +225,55 @@ fn adopt(
     }
     let cursor = &remembered.slices_cursor[claim.size];
     let start = cursor.load(Ordering::Relaxed) as usize % all;
-    let mut oldest: Option<(u64, Slice, u32)> = None;
+    let look_at = look_at.min(all);
     let mut returned = None;
-    let most = all.min(look_at.max(if forget { all } else { 0 }));
     // Twice around, since the search begins in the middle.
     let slices = (0..2).flat_map(|_| slices_of(session, slabs, shift));
-    for (k, slice) in slices.skip(start).take(most).enumerate() {
-        if let Some(state) = slice.adoptable(session, claim, forget) {
-            if !forget {
-                // Memory that was given back is as expensive as new memory.
-                if !slice.is_there() {
-                    returned = returned.or(Some((slice, state)));
-                } else if slice.take(session, state) {
-                    cursor.store((start + k + 1) as u32, Ordering::Relaxed);
-                    return Some(slice);
-                }
-            } else {
-                // SAFETY: an offset within the header.
-                let claimed = unsafe { slice.0.u64(at::ring::at::CLAIMED_TICKS) }.load(Ordering::Relaxed);
-                if oldest.as_ref().is_none_or(|(before, ..)| claimed < *before) {
-                    oldest = Some((claimed, slice, state));
-                }
-            }
-        }
-        if k + 1 >= look_at && oldest.is_some() {
-            break;
+    for (k, slice) in slices.skip(start).take(look_at).enumerate() {
+        let Some(state) = slice.adoptable(session, claim, false) else { continue };
+        // Memory that was given back is as expensive as new memory.
+        if !slice.is_there() {
+            returned = returned.or(Some((slice, state)));
+        } else if slice.take(session, state) {
+            cursor.store((start + k + 1) as u32, Ordering::Relaxed);
+            return Some(Found { slice, there: 0 });
         }
     }
-    cursor.store((start + look_at.min(all)) as u32, Ordering::Relaxed);
-    let (slice, state) = returned.or(oldest.map(|(_, slice, state)| (slice, state)))?;
-    slice.take(session, state).then_some(slice)
+    cursor.store((start + look_at) as u32, Ordering::Relaxed);
+    let (slice, state) = returned?;
+    slice.take(session, state).then_some(Found { slice, there: 0 })
 }
 
-/// A slice that was never used, from a slab of that size or, where that may begin one, from a new slab.
-fn take_new(session: &Session, remembered: &Remembered, size: usize, may_begin_slab: bool) -> Option<Slice> {
-    let shift = shift_of(session, size)?;
-    // A thread without a ring comes here at each of its records. If there was no memory just now, it does not
-    // ask the kernel again.
-    let no_memory_until = &remembered.no_memory_until_ns[size];
-    let until = no_memory_until.load(Ordering::Relaxed);
-    if until != 0 && clock::monotonic_ns() < until {
-        return None;
-    }
-    match take_new_now(session, shift, may_begin_slab) {
-        Taken::Slice(slice) => Some(slice),
-        Taken::ByOthers => None,
-        Taken::NoMemory => {
-            no_memory_until.store(clock::monotonic_ns() + NO_MEMORY_PAUSE_NS, Ordering::Relaxed);
-            None
+/// Takes the slice that was claimed first, of all of a size whose owners have left or died. What it holds is
+/// forgotten.
+fn forget(session: &Session, claim: &Claim, shift: u32) -> Option<Found> {
+    let mut oldest: Option<(u64, Slice, u32)> = None;
+    for slice in slices_of(session, slabs(session), shift) {
+        // SAFETY: an offset within the header.
+        let claimed = unsafe { slice.0.u64(at::ring::at::CLAIMED_TICKS) }.load(Ordering::Relaxed);
+        if oldest.is_some_and(|(before, ..)| before <= claimed) {
+            continue; // before the kernel is asked whether its owner is dead
+        }
+        if let Some(state) = slice.adoptable(session, claim, true) {
+            oldest = Some((claimed, slice, state));
         }
     }
-}
-
-fn take_new_now(session: &Session, shift: u32, may_begin_slab: bool) -> Taken {
-    // SAFETY: the header is always backed.
-    let slabs_next = unsafe { session.control.u32(at::header::SLABS_NEXT) };
-    loop {
-        let begun = slabs(session);
-        let mut result = Taken::ByOthers;
-        for slab in 0..begun {
-            // SAFETY: an offset within the entry.
-            let its_shift = unsafe { entry(session, slab).u32(at::SLAB_SHIFT) };
-            if its_shift.load(Ordering::Acquire) == shift {
-                match take_from(session, slab, shift) {
-                    Taken::ByOthers => {}
-                    Taken::NoMemory => result = Taken::NoMemory,
-                    slice @ Taken::Slice(_) => return slice,
-                }
-            }
-        }
-        if !may_begin_slab || begun >= usable_slabs(session) {
-            return result;
-        }
-        if accessible(session, begun + 1) <= begun {
-            return Taken::NoMemory;
-        }
-        // As with a slice: a slab is begun when its first slice is backed. The thread that sets its size has
-        // it, as have all others; every thread that comes here marks it as in use. So late threads take from
-        // it, or begin the next one if it has another size.
-        if !back(session, begun, 1 << shift) {
-            return Taken::NoMemory;
-        }
-        // SAFETY: an offset within the entry.
-        let its_shift = unsafe { entry(session, begun).u32(at::SLAB_SHIFT) };
-        let _ = its_shift.compare_exchange(0, shift, Ordering::AcqRel, Ordering::Relaxed);
-        let _ = slabs_next.compare_exchange(begun, begun + 1, Ordering::AcqRel, Ordering::Relaxed);
-    }
-}
-
-/// What became of the wish for a slice of a slab.
-enum Taken {
-    Slice(Slice),
-    ByOthers,
-    NoMemory,
-}
-
-/// The next slice of a slab of that size. A number is taken when its slice is backed, never before: otherwise
-/// the number of a failed attempt would be lost for ever. So `next` passes a slice only by compare-and-swap
-/// from that slice's number, after its backing.
-fn take_from(session: &Session, slab: u32, shift: u32) -> Taken {
-    let count = session.layout.slab_bytes >> shift;
-    // SAFETY: an offset within the entry.
-    let next = unsafe { entry(session, slab).u32(at::SLAB_NEXT) };
-    let mut number = next.load(Ordering::Acquire);
-    while number < count {
-        if !back(session, slab, (number + 1) << shift) {
-            return Taken::NoMemory;
-        }
-        match next.compare_exchange(number, number + 1, Ordering::AcqRel, Ordering::Acquire) {
-            Err(other) => number = other,
-            Ok(_) => {
-                let slice = slice_at(session, slab, number, shift);
-                slice.enter();
-                if slice.take(session, at::ring::FREE) {
-                    return Taken::Slice(slice);
-                }
-                number += 1;
-            }
-        }
-    }
-    Taken::ByOthers
-}
-
-/// Makes sure that a slab is backed up to `need`, from where its backed part ends. What the collector has
-/// prepared is backed already: its pages come into the page tables later, piece by piece ([`ring::Head`]).
-fn back(session: &Session, slab: u32, need: u32) -> bool {
-    let slab_bytes = session.layout.slab_bytes;
-    // SAFETY: offsets within the entry.
-    let (backed, prepared) = unsafe {
-        let entry = entry(session, slab);
-        (entry.u32(at::SLAB_BACKED), entry.u32(at::SLAB_PREPARED))
-    };
-    let before = backed.load(Ordering::Acquire);
-    if need <= before {
-        return true;
-    }
-    // More than is needed, to ask less often.
-    let wanted = need.next_multiple_of(BACKING_STEP).min(slab_bytes);
-    let prepared = prepared.load(Ordering::Acquire).min(slab_bytes);
-    if need <= prepared {
-        backed.fetch_max(wanted.min(prepared), Ordering::AcqRel);
-        return true;
-    }
-    let start = slab as usize * slab_bytes as usize;
-    let from = before.max(prepared);
-    // Exactly what is needed, where there is no more.
-    for goal in [wanted, need] {
-        if session.back_rings(start + from as usize, (goal - from) as usize) {
-            backed.fetch_max(goal, Ordering::AcqRel);
-            return true;
-        }
-    }
-    false
+    let (_, slice, state) = oldest?;
+    slice.take(session, state).then_some(Found { slice, there: 0 })
 }
 
 impl Slice {
     fn field32(self, session: &Session, index: usize) -> &'static std::sync::atomic::AtomicU32 {
         // SAFETY: fields lie within the header, which the layout guarantees; slices are backed before they are used.
         unsafe { self.0.u32(session.layout.ring_fields[index].into()) }
+    }
+
+    /// Offset of the first record of the stream that begins next in it.
+    pub(super) fn begin_of_records(self, session: &Session) -> usize {
+        let header = session.layout.ring_header_size as usize;
+        let capacity = self.field32(session, 2).load(Ordering::Relaxed) as u64;
+        let base = self.field64(session, 5).load(Ordering::Acquire);
+        header + base.checked_rem(capacity).unwrap_or(0) as usize
     }
 
     fn field64(self, session: &Session, index: usize) -> &'static std::sync::atomic::AtomicU64 {
@@ -404,7 +291,7 @@ impl Slice {
     }
 
     /// Enters its first pages into the page tables: by a load, for which the kernel enters several at once.
-    fn enter(self) {
+    pub(super) fn enter(self) {
         // SAFETY: an offset within the header.
         std::hint::black_box(unsafe { self.0.u32(0) }.load(Ordering::Acquire));
     }
@@ -500,7 +387,7 @@ impl Slice {
     }
 
     /// Takes it, if its state word is still what it was; so nobody has had it since.
-    fn take(self, session: &Session, from: u32) -> bool {
+    pub(super) fn take(self, session: &Session, from: u32) -> bool {
         // A free one held nothing; nor does it when it is free again.
         let is_adoption = from & at::ring::STATE_MASK != at::ring::FREE;
         let count =
@@ -513,7 +400,8 @@ impl Slice {
 }
 
 /// Begins a stream in a slice that is being claimed.
-fn begin(session: &Session, slice: Slice, claim: &Claim, shift: u32) -> Claimed {
+fn begin(session: &Session, found: Found, claim: &Claim, shift: u32) -> Claimed {
+    let Found { slice, there } = found;
     let data_at = session.layout.ring_header_size;
     let capacity = (1u32 << shift) - data_at;
     let field32 = |index, value| slice.field32(session, index).store(value, Ordering::Relaxed);
@@ -544,7 +432,7 @@ fn begin(session: &Session, slice: Slice, claim: &Claim, shift: u32) -> Claimed 
         slice.0.u64(at::ring::at::TOLD).store(0, Ordering::Relaxed);
         slice.set_state(session, at::ring::LIVE);
         slice.0.u32(0).store(at::ring::MAGIC, Ordering::Release);
-        Claimed { slice, stream, base, capacity: capacity as usize }
+        Claimed { slice, stream, base, capacity: capacity as usize, there }
     }
 }
 
@@ -553,11 +441,18 @@ mod tests {
     use super::*;
     use crate::owner::{leave, local};
 
+    /// One test, since they share the process's session.
+    #[test]
+    fn slices_are_claimed() {
+        let (session, local) = local::session().expect("a session");
+        whoever_looked_before_another_had_a_slice_does_not_get_it(session, &local.remembered);
+        what_is_forgotten_is_the_oldest_of_all(session, &local.remembered);
+        leave();
+    }
+
     /// Records in a ring that another thread had adopted, filled and left since must not count as drained:
     /// they are a thread's first records.
-    #[test]
-    fn whoever_looked_before_another_had_a_slice_does_not_get_it() {
-        let (session, local) = local::session().expect("a session");
+    fn whoever_looked_before_another_had_a_slice_does_not_get_it(session: &Session, remembered: &Remembered) {
         let mine = Claim {
             size: 0,
             lane: 0,
@@ -566,12 +461,12 @@ mod tests {
             may_forget: false,
             may_begin_slab: true,
         };
-        let first = claim(session, &local.remembered, &mine).expect("memory");
+        let first = claim(session, remembered, &mine).expect("memory");
         let slice = first.slice;
         slice.set_state(session, at::ring::RETIRED);
         let seen = slice.adoptable(session, &mine, false).expect("it is drained");
         // Meanwhile another has it.
-        let second = claim(session, &local.remembered, &mine).expect("it is there");
+        let second = claim(session, remembered, &mine).expect("it is there");
         assert_eq!(second.slice.0.address(), slice.0.address());
         assert_eq!(slice.state(session), at::ring::LIVE);
         slice.commit(session, second.base + 64);
@@ -584,6 +479,30 @@ mod tests {
         assert!(slice.take(session, seen));
         assert_eq!(slice.state(session), at::ring::CLAIMING);
         give_back(session, slice);
-        leave();
+    }
+    /// The flight recorder forgets the oldest thread first, wherever its ring is.
+    fn what_is_forgotten_is_the_oldest_of_all(session: &Session, remembered: &Remembered) {
+        let mine = Claim {
+            size: 1,
+            lane: 0,
+            tid: sys::thread_id(),
+            previous: 0,
+            may_forget: true,
+            may_begin_slab: true,
+        };
+        let slices: Vec<Slice> = (0..100)
+            .map(|_| {
+                let claimed = claim(session, remembered, &mine).expect("memory");
+                claimed.slice.commit(session, claimed.base + 64);
+                claimed.slice
+            })
+            .collect();
+        slices.iter().for_each(|slice| slice.set_state(session, at::ring::RETIRED));
+        for oldest in [99, 70, 0] {
+            // SAFETY: an offset within the header.
+            unsafe { slices[oldest].0.u64(at::ring::at::CLAIMED_TICKS) }.store(1, Ordering::Relaxed);
+            let found = forget(session, &mine, shift_of(session, 1).unwrap()).expect("one is forgotten");
+            assert_eq!(found.slice.0.address(), slices[oldest].0.address());
+        }
     }
 }

@@ -10,7 +10,8 @@
 //! Between `committed` and `bound` a record needs one comparison. `bound` is never beyond the next stride,
 //! and never beyond `free + capacity`. So the cold path runs often enough to check the collector, the
 //! doorbell and the policy. In the first lap after a claim, `bound` is not beyond the pages that are in the
-//! page tables. The cold path enters them piece by piece, so that no call waits for many.
+//! page tables. The cold path enters them piece by piece, so that no call waits for many. A ring may be
+//! claimed before all of its memory is there. Then the cold path's caller makes that, too, a page at a time.
 //!
 //! A stride is an eighth of the capacity where records are overwritten, so that the history is cut by no more
 //! than that. Elsewhere it is a quarter: reading the collector's words costs as much as ten records.
@@ -19,6 +20,7 @@
 //! the one release store of `committed` in [`Head::commit`], together with the pad before it.
 
 use std::cell::Cell;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::platform::{Platform, Word32, Word64};
@@ -34,6 +36,9 @@ pub const GIVEN: u32 = 3;
 
 /// Sub-buffers of a ring.
 pub const EIGHTHS: u64 = 8;
+
+/// Bytes of a pad that are written.
+const PAD: u64 = 8;
 
 /// One lane's private view of its ring. All zero is a lane without a ring; a fork wipes it to that.
 ///
@@ -67,6 +72,14 @@ pub struct Head<P: Platform> {
     base: Cell<u64>,
     /// Position up to which pages are in the page tables, in the first lap after a claim; later the maximum.
     entered: Cell<u64>,
+    /// Position up to which the ring has memory, in the first lap after a claim; later the maximum.
+    there: Cell<u64>,
+    /// Bytes of a lap that records may take: the capacity, or fewer where there was no memory for more.
+    usable: Cell<u64>,
+    /// Memory is missing, or laps are shorter.
+    is_partial: Cell<bool>,
+    /// Bytes at the beginning of the data that have memory in any case.
+    first: Cell<u64>,
     /// Bytes of a stride: an eighth of the capacity, or a quarter of it. Not more than the largest record: [`Head::fits`] compares with nothing else.
     stride: Cell<u64>,
     /// The last eighth (position / (capacity / 8)) that a record has begun in.
@@ -132,6 +145,10 @@ impl<P: Platform> Head<P> {
             }),
             base: Cell::new(0),
             entered: Cell::new(0),
+            there: Cell::new(0),
+            usable: Cell::new(0),
+            is_partial: Cell::new(false),
+            first: Cell::new(0),
             stride: Cell::new(0),
             marked: Cell::new(0),
             marks: [const { Cell::new(0) }; EIGHTHS as usize],
@@ -154,6 +171,9 @@ impl<P: Platform> Head<P> {
         self.shared.set(shared);
         self.base.set(base);
         self.entered.set(base);
+        self.there.set(u64::MAX);
+        self.usable.set(capacity_u64);
+        self.is_partial.set(false);
         self.stride.set(capacity_u64 / EIGHTHS);
         self.marked.set(base / (capacity_u64 / EIGHTHS));
         self.capacity.set(capacity);
@@ -162,6 +182,79 @@ impl<P: Platform> Head<P> {
     /// All pages of the ring are in the page tables already.
     pub fn set_entered(&self) {
         self.entered.set(u64::MAX);
+    }
+
+    /// Not all of the ring has memory: it has up to the offset `to` of its data, beyond its base, and the first
+    /// `first` bytes.
+    pub fn set_there(&self, to: usize, first: usize) {
+        self.there.set(self.lap.get() + to as u64);
+        self.first.set(first as u64);
+        self.is_partial.set(true);
+    }
+
+    /// Bytes of a lap that records may take.
+    pub fn usable(&self) -> usize {
+        self.usable.get() as usize
+    }
+
+    /// Offsets of the data between which memory is to be made before [`Head::make_room`] for a record of `size` bytes. Behind the record
+    /// there must be some for a pad: the lap may have to end there.
+    #[inline(always)]
+    pub fn missing(&self, size: usize) -> Option<Range<usize>> {
+        if self.is_partial.get() { self.missing_now(size) } else { None }
+    }
+
+    #[cold]
+    fn missing_now(&self, size: usize) -> Option<Range<usize>> {
+        let there = self.there.get();
+        if there == u64::MAX {
+            return None;
+        }
+        let (lap, start) = self.start_of(size);
+        let this_end = self.lap.get() + self.capacity.get() as u64;
+        let end = start + size as u64 + PAD;
+        let (lap, end, there) = if there < this_end {
+            // A lap is whole when the next one begins.
+            (self.lap.get(), end.min(this_end), there)
+        } else {
+            let there = there.max(lap + self.first.get());
+            self.there.set(there);
+            (lap, end.min(lap + self.capacity.get() as u64), there)
+        };
+        (end > there).then(|| (there - lap) as usize..(end - lap) as usize)
+    }
+
+    /// What [`Head::missing`] has asked for is there, up to this offset. True: now all of the ring is.
+    pub fn reaches_memory(&self, to: usize) -> bool {
+        let there = self.lap_of_memory() + to as u64;
+        let is_whole = there >= self.base.get() + self.capacity.get() as u64;
+        self.there.set(if is_whole { u64::MAX } else { there });
+        self.is_partial.set(!is_whole || self.usable() < self.capacity.get());
+        !self.is_partial.get()
+    }
+
+    /// There is no memory for what [`Head::missing`] has asked for. From now on laps end before that.
+    pub fn refuse_memory(&self) {
+        let lap = self.lap_of_memory();
+        self.usable.set((self.there.get() - lap - PAD).min(self.usable.get()));
+        // What lies before the base comes in the second lap.
+        let is_last = lap >= self.base.get();
+        self.there.set(if is_last { u64::MAX } else { lap + self.capacity.get() as u64 });
+    }
+
+    /// Position up to which records of this lap may come without a look at the memory. Behind them there is
+    /// always some for a pad: the lap may have to end there.
+    #[cold]
+    fn end_of_memory(&self) -> u64 {
+        let (lap, there) = (self.lap.get(), self.there.get());
+        let last = lap + self.usable.get();
+        if there < lap + self.capacity.get() as u64 { last.min(there - PAD) } else { last }
+    }
+
+    /// The lap for which memory is made: this one, or the next.
+    fn lap_of_memory(&self) -> u64 {
+        let next = self.lap.get() + self.capacity.get() as u64;
+        if self.there.get() < next { self.lap.get() } else { next }
     }
 
     /// Whether records are overwritten: then the cold path must run at every eighth rather than at every
@@ -280,8 +373,8 @@ impl<P: Platform> Head<P> {
         debug_assert!(size % 8 == 0 && size <= capacity / 4);
         let eighth = capacity as u64 / EIGHTHS;
         let next_lap = self.lap.get() + capacity as u64;
-        let wraps = self.position() + size as u64 > next_lap;
-        let start = if wraps { next_lap } else { self.position() };
+        let (lap, start) = self.start_of(size);
+        let wraps = lap == next_lap;
         let end = start + size as u64;
         // As far as this lap and this stride go. A longer record extends to the end of the stride in which it
         // ends. Laps begin at multiples of the capacity, and so of strides.
@@ -309,6 +402,16 @@ impl<P: Platform> Head<P> {
         Room::Ready { crossed: self.mark(start, start / eighth) }
     }
 
+    /// Where a record of `size` bytes begins, and the lap that it is in: this one, or the next.
+    fn start_of(&self, size: usize) -> (u64, u64) {
+        let lap = self.lap.get();
+        if self.position() + size as u64 > lap + self.usable.get() {
+            let next = lap + self.capacity.get() as u64;
+            return (next, next);
+        }
+        (lap, self.position())
+    }
+
     /// Enters pages into the page tables, as far as a record that ends at `end` needs them. To enter all up to
     /// `goal` at once would take long. Returns the bound, between both.
     fn enter(&self, end: u64, goal: u64) -> u64 {
@@ -323,7 +426,8 @@ impl<P: Platform> Head<P> {
         }
         let is_whole = entered >= self.base.get() + self.capacity.get() as u64;
         self.entered.set(if is_whole { u64::MAX } else { entered });
-        goal.min(entered)
+        let bound = goal.min(entered);
+        if self.is_partial.get() { bound.min(self.end_of_memory()) } else { bound }
     }
 
     fn shared(&self) -> Option<Shared<P>> {
@@ -412,10 +516,8 @@ impl<P: Platform> Head<P> {
 
     /// Whether the collector has left room for a record of `size` bytes.
     pub fn has_room(&self, size: usize) -> bool {
-        let capacity = self.capacity.get() as u64;
-        let next_lap = self.lap.get() + capacity;
-        let start = if self.position() + size as u64 > next_lap { next_lap } else { self.position() };
-        start + size as u64 <= self.free() + capacity
+        let (_, start) = self.start_of(size);
+        start + size as u64 <= self.free() + self.capacity.get() as u64
     }
 }
 

@@ -231,3 +231,76 @@ fn a_lane_that_was_wiped_has_no_ring() {
     assert_eq!(head.ready().load(Ordering::Relaxed), super::BUSY);
     assert_eq!((head.used(), head.capacity(), head.has_room(0)), (0, 0, true));
 }
+
+/// What the memory of a ring's data is: the first bytes are there, others when they are made, up to a limit.
+struct Memory {
+    there: Vec<bool>,
+    left: usize,
+}
+
+impl Memory {
+    /// What `owner::paged` does with pages, here with pieces of 64 bytes. Whether the record may be written.
+    fn make(&mut self, head: &Head<Machine>, size: usize) -> bool {
+        while let Some(missing) = head.missing(size) {
+            let to = missing.end.next_multiple_of(64).min(self.there.len());
+            let pieces = missing.start / 64..to / 64;
+            if self.left < pieces.len() {
+                head.refuse_memory();
+                return false;
+            }
+            self.left -= pieces.len();
+            self.there[missing.start..to].fill(true);
+            let is_whole = head.reaches_memory(to);
+            assert!(!is_whole || self.there.iter().all(|is_there| *is_there));
+        }
+        true
+    }
+}
+
+#[test]
+fn records_lie_where_memory_is_and_laps_end_where_none_is() {
+    let (mut refused, mut whole) = (0, 0);
+    for seed in 0..HISTORIES {
+        let mut random = Random(seed);
+        let capacity = 64 * (20 + random.below(60)) as usize;
+        let base = 8 * random.below(1000);
+        let ring = Ring::new(capacity, base);
+        let head = ring.head(base);
+        // Those that there is memory for at the beginning: the first ones, and where the stream begins.
+        let first = 8 * 64;
+        let begin = (base as usize % capacity + 1).next_multiple_of(64);
+        let mut memory = Memory { there: vec![false; capacity], left: random.below(100) as usize };
+        memory.there[..first].fill(true);
+        memory.there[begin - 64..begin].fill(true);
+        head.set_there(begin.max(if begin <= first { first } else { 0 }), first);
+        let mut expected = VecDeque::new();
+        let overwrites = random.below(2) == 0;
+        for number in 0..STEPS {
+            let size = 8 * (2 + random.below(head.usable() as u64 / 4 / 8 - 1)) as usize;
+            if !head.fits(size) {
+                let overwrite = overwrites && random.below(2) == 0;
+                if !memory.make(&head, size) || head.make_room(size, overwrite) == Room::Full {
+                    continue;
+                }
+            }
+            let at = (head.position() % capacity as u64) as usize;
+            assert!(memory.there[at..at + size].iter().all(|is_there| *is_there), "seed {seed}: at {at}");
+            put(&head, size, number);
+            expected.push_back((size, number));
+            // The pad that may follow is written there.
+            let after = (at + size) % capacity;
+            assert!(after == 0 || memory.there[after], "seed {seed}: after {after}");
+            if random.below(4) == 0 {
+                let from = ring.consumed.load(Ordering::Relaxed).max(ring.oldest.load(Ordering::Relaxed));
+                let found = read(&ring, &head, from);
+                assert!(expected.len() >= found.len());
+                expected.drain(..expected.len() - found.len());
+                assert!(found.into_iter().eq(expected.drain(..)), "seed {seed}");
+                ring.consumed.store(ring.committed.load(Ordering::Relaxed), Ordering::Release);
+            }
+        }
+        refused += u32::from(head.usable() < capacity);
+        whole += u32::from(memory.there.iter().all(|is_there| *is_there));
+    }
+    assert!(cfg!(miri) || (refused > 20 && whole > 20), "both happen: {refused}, {whole}");
+}

@@ -122,6 +122,15 @@ bool populate(char* map, std::size_t begin, std::size_t end, PathOfFile&& file) 
     return done;
 }
 
+// As populate, of [begin, end), for one who makes the rest up to `most` later. Returns up to where it is
+// done: all at once, where a kernel has no quick way.
+template <class PathOfFile>
+std::size_t populate_some(char* map, std::size_t begin, std::size_t end, std::size_t most,
+                          PathOfFile&& file) {
+    if (madvise(map + begin, end - begin, MADV_POPULATE_WRITE) == 0) return end;
+    return errno == EINVAL && populate(map, begin, most, file) ? most : begin;
+}
+
 // Larger files would end the program by SIGXFSZ.
 SP_DETAIL_COLD std::uint64_t file_size_limit() {
     struct rlimit limit {};

@@ -181,6 +181,13 @@ bool populate(char* map, std::size_t begin, std::size_t end, PathOfFile&& file) 
     return true;
 }
 
+// As populate, of [begin, end), for one who makes the rest up to `most` later. Returns up to where it is
+// done. Whether there is room is asked once.
+template <class PathOfFile>
+std::size_t populate_some(char* map, std::size_t begin, std::size_t, std::size_t most, PathOfFile&& file) {
+    return populate(map, begin, most, file) ? most : begin;
+}
+
 inline std::uint64_t file_size_limit() { return ~std::uint64_t{0}; }
 
 inline bool make_directory(const char* path) { return make_own_directory(WidePath(path).get()); }
