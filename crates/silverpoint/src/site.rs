@@ -351,7 +351,11 @@ pub fn is_on<M: Meta, A: Args>(site: &'static Site, state: u8, _types: &Types<A>
 #[cold]
 #[inline(never)]
 fn is_on_otherwise<M: Meta, A: Args>(site: &'static Site) -> bool {
-    if site.mark.is_wanted(site.state()) && site.alone_id::<A>() != 0 {
+    // (While no tracer was asked for, the site may have gone straight again, and kept its mark.)
+    if site.hash.load(Ordering::Relaxed) == 0
+        && site.mark.is_wanted(site.state())
+        && site.alone_id::<A>() != 0
+    {
         return true;
     }
     is_on_seldom::<M, A>(site)
