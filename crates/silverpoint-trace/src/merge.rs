@@ -291,10 +291,10 @@ impl<'t> Events<'t> {
         let mut moves = Vec::new();
         for index in std::mem::take(&mut self.touched) {
             let mut to = self.cursors[index as usize].position();
-            if self.current == Some(index)
-                && let State::Record { header, .. } = &self.cursors[index as usize].state
-            {
-                to += u64::from(header.size);
+            if self.current == Some(index) {
+                if let State::Record { header, .. } = &self.cursors[index as usize].state {
+                    to += u64::from(header.size);
+                }
             }
             let cursor = &mut self.cursors[index as usize];
             let stream = &self.trace.sessions[cursor.session as usize].streams[cursor.stream as usize];

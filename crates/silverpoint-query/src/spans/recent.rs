@@ -26,10 +26,10 @@ impl<K: Clone + Eq + Hash, T> RecentBegins<K, T> {
             return;
         }
         self.order.push_back(key);
-        if self.order.len() > MOST
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.kept.remove(&oldest);
+        if self.order.len() > MOST {
+            if let Some(oldest) = self.order.pop_front() {
+                self.kept.remove(&oldest);
+            }
         }
     }
 
