@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+from pathlib import Path
 
 from __main__ import DEADLINE, ENVIRONMENT, OUT, wait_until
 
@@ -32,6 +33,8 @@ class Server:
     Without a server Wine starts one for each program, with a time limit."""
 
     def __enter__(self):
+        # The server makes no directory. Without this one it ends.
+        Path(ENVIRONMENT["WINEPREFIX"]).mkdir(exist_ok=True)
         ask("-k")
         with LOG.open("w") as log:
             self.process = subprocess.Popen([program(), "-f", "-p"], env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=end_with_parent)

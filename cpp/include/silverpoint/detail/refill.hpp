@@ -395,7 +395,8 @@ SP_DETAIL_COLD Room room_for(Lane& lane, unsigned number, std::size_t size, Leve
         if (static_cast<std::uint64_t>(limit - lane.cur) > free) limit = lane.cur + free;
         lane.reach = static_cast<std::uint64_t>(lane.end - lane.cur) > free ? lane.cur + free : lane.end;
         if (limit < lane.cur + size) limit = lane.cur + size;
-        limit = enter_pages(lane, lane.cur + size, limit);
+        // (Most rings are whole, and in the page tables.)
+        if (lane.entered != kAllThere || is_partial(lane)) limit = enter_pages(lane, lane.cur + size, limit);
         set_limit(lane, limit);
         // On the cold path records are passed to functions of the program (hand_over.hpp). Behind the fence
         // either this sees that there is a function, or the thread that adds it comes after the limit above.
