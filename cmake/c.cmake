@@ -2,7 +2,7 @@
 #
 #   target_link_libraries(app PRIVATE silverpoint::c)
 add_library(silverpoint_c STATIC cpp/src/silverpoint_c.cpp cpp/src/context_c.cpp cpp/src/trace_context_c.cpp)
-if(SILVERPOINT_RECORDS OR (WIN32 AND CMAKE_SIZEOF_VOID_P EQUAL 8))
+if(SILVERPOINT_RECORDS OR SILVERPOINT_RECORDS_ON_WINDOWS)
     target_sources(silverpoint_c PRIVATE cpp/src/crash_c.cpp)
 endif()
 target_include_directories(silverpoint_c PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/cpp/include)

@@ -1,6 +1,7 @@
 // What C tracepoints do once for a place, a thread or a process. It is the C++ frontend's cold paths, behind
 // the functions that silverpoint/c/record.h declares. It needs nothing of the C++ library, so that a C
 // compiler links it.
+#include <silverpoint/detail/packed_bytes.hpp>
 #include <silverpoint/silverpoint.hpp>
 
 #include "c_arguments.hpp"
@@ -241,37 +242,6 @@ SP_DETAIL_OWN std::uint64_t sp_c_record_slowly(Lane*, std::uint64_t, const Site*
     return kProbedSpan | (ticks != 0 ? kRecordedSpan | ticks : began);
 }
 
-// Packed arguments into the ring: fewer than it always has room for.
-static std::uint64_t record_packed(const Site* site, const char* bytes, std::size_t size) {
-    const std::size_t whole = round_up_8(16 + size);
-    const std::uint64_t head =
-        (site->whole.load(std::memory_order_acquire) & ~std::uint64_t{0xFFFFFF}) | whole;
-    const auto put = [&](char* at, std::uint64_t ticks) {
-        put_bytes(at + whole - 8, std::uint64_t{0});
-        put_block(put_bytes(put_bytes(at, head), ticks), bytes, size);
-        return ticks;
-    };
-    Lane* const lane = tls_lane;
-    Lane* entered = nullptr;
-    if (is_ready(lane)) [[likely]] {
-        make_busy(lane);
-        entered = lane;
-        char* const at = lane->cur;
-        if (fits(lane, at, whole)) [[likely]] {
-            const std::uint64_t ticks = counter();
-            take_ahead(lane, at, whole);
-            put(at, ticks);
-            commit(lane, at, whole);
-            return ticks;
-        }
-    }
-    const Reservation found = reserve({entered, stack_mark(__builtin_frame_address(0))}, whole, site->level);
-    if (found.at == nullptr) return 0;
-    const std::uint64_t ticks = put(found.at, session.now());
-    commit_slowly(found.lane, found.at, whole);
-    return ticks;
-}
-
 // The event, and the record if the ring wants it, of packed arguments.
 [[gnu::noinline]] static std::uint64_t record_known(const Site* site, std::uint64_t head, bool is_span,
                                                     const char* bytes, std::size_t size, void* caller) {
@@ -279,7 +249,10 @@ static std::uint64_t record_packed(const Site* site, const char* bytes, std::siz
     // Before the record, which may have to wait for room.
     write_known(head, probe_record(bytes, size, false, caller));
     std::uint64_t ticks = 0;
-    if ((traced_state(head) & 1) != 0) ticks = record_packed(site, bytes, size);
+    if ((traced_state(head) & 1) != 0) {
+        const std::uint64_t whole = site->whole.load(std::memory_order_acquire);
+        ticks = record_captured(whole, *site, PackedBytes{bytes, size});
+    }
     if (!is_span) return 1;
     return kProbedSpan | (ticks != 0 ? kRecordedSpan | ticks : began);
 }
@@ -350,7 +323,11 @@ SP_DETAIL_OWN std::uint64_t sp_c_record_slowly(Lane* entered, std::uint64_t head
     const Entry entry{entered, stack_mark(__builtin_frame_address(0))};
     Reservation found = reserve(entry, round_up_8(exact), site->level);
     if (found.at != nullptr) return put_record(found, head, arguments, count, exact);
-    if (found.lane == nullptr || blocks == 0) return 0;
+    if (found.lane == nullptr) return 0;
+    if (blocks == 0) {
+        count_loss(*found.lane, Cause::kTooLarge);
+        return 0;
+    }
     // Larger than any ring takes: what is longer than its share is cut.
     std::size_t most = 0;
     for (unsigned size = 0; size < kSizes; ++size)

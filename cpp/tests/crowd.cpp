@@ -2,12 +2,15 @@
 //
 //   crowd            many records of one thread
 //   crowd threads    many threads
+//   crowd large      records of one large size, more than short rings hold
 //   crowd scarce     memory that is short for a while, in a file system that has nothing else in it: first
 //                    before anything is recorded, then after
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <latch>
@@ -91,6 +94,14 @@ int main(int argc, char** argv) {
                 for (int n = 0; n < 20; ++n) SP_INFO("{} {}", i, n);
             });
         for (auto& thread : threads) thread.join();
+        return 0;
+    }
+    if (argc > 1 && std::strcmp(argv[1], "large") == 0) {
+        std::array<std::uint64_t, 1000> numbers{};
+        for (int i = 0; i < 3'000; ++i) {
+            numbers[0] = static_cast<std::uint64_t>(i);
+            SP_INFO("{}", numbers);
+        }
         return 0;
     }
     const std::string text(3000, 'x');

@@ -77,7 +77,7 @@ struct InThread {
     const ProbeRecord* record;  // what is being written; null before the first event
     ReaderCount* no_counter;    // null: it has none that we know of
     int* error;                 // errno; null before the first event
-    char* page;                 // memory until the event is written
+    char* page;                 // memory until Within::release
     std::size_t used;           // of it
 
     bool is_within() const { return reader == nullptr && error != nullptr; }

@@ -62,6 +62,7 @@ class SiteEvents {
         if (control_.base != nullptr) unmap(control_.base, control_.size);
         control_ = {};
         done_ = known_ = 0;
+        first_refused_ = ~std::uint32_t{0};
         has_session_.store(0, std::memory_order_release);
     }
     const Control& control() const { return control_; }
@@ -131,6 +132,7 @@ class SiteEvents {
                 continue;
             }
             if (!visit(number)) return;
+            if (events_[number] == refused() && number < first_refused_) first_refused_ = number;
             if (is_prefix) done_ = number + 1;
         }
     }
@@ -139,7 +141,7 @@ class SiteEvents {
     // sites.
     bool release_refused() const {
         bool is_any = false;
-        for (std::uint32_t number = 0; number < known_; ++number) {
+        for (std::uint32_t number = first_refused_; number < known_; ++number) {
             if (events_[number] != refused()) continue;
             is_any = true;
             if ((control_.state(number).load(std::memory_order_seq_cst) & kProbedBit) != 0)
@@ -154,6 +156,7 @@ class SiteEvents {
     Event** events_ = nullptr;
     std::uint32_t done_ = 0;  // below it every entry has been visited
     std::uint32_t known_ = 0;
+    std::uint32_t first_refused_ = ~std::uint32_t{0};
 };
 
 }  // namespace silverpoint::probes

@@ -234,7 +234,8 @@ SP_DETAIL_HOT AtraceBegun record_atrace_begin(std::uint64_t tag, std::string_vie
     const AtraceMade made = record_atrace(Kind::kSpan, tag, "", name);
     if (static_cast<std::int64_t>(made.ticks) <= 0) [[unlikely]] {
         if (made.ticks == 0) return {};
-        return {made.site, made.site->id() | AtraceBegun::kTraced, made.ticks};
+        const std::uint32_t id = (made.ticks & kRecordedSpan) != 0 ? made.site->id() : 0;
+        return {made.site, id | AtraceBegun::kTraced, made.ticks};
     }
     return {made.site, made.site->id(), made.ticks};
 }

@@ -44,6 +44,7 @@ inline constinit CrashSettings crash_settings;
 
 // This thread has recorded why it ends: the abort that follows is no other crash.
 inline thread_local constinit bool tls_crash_told SP_DETAIL_THREAD_MODEL = false;
+
 SP_DETAIL_COLD CrashState* crash_state() {
     CrashState* known = crash_settings.state.load(std::memory_order_acquire);
     if (known != nullptr) return known;
@@ -125,7 +126,22 @@ SP_DETAIL_COLD void work_crash(CrashState& state, std::uint32_t stage, WalkStack
 
 // --- Callers.
 
-// A crash that is no signal: `describe` fills `state.crash`. The stack begins at the frame with this return
+// An event that has interrupted the calling thread: `describe` fills `state.from` and `state.crash`. True:
+// our own code has failed within. Then the rest was done for the original reason, whose number is `first`.
+template <class Describe>
+SP_DETAIL_COLD bool record_event(CrashState& state, int& first, const Describe& describe) {
+    const Entered entered = enter_crash(state, thread_id());
+    if (entered == Entered::kNever) return false;
+    const bool is_again = entered == Entered::kAgain;
+    if (!is_again) describe();
+    first = state.crash.signal;
+    const std::uint32_t stage = is_again ? state.stage.load(std::memory_order_relaxed) + 1 : kWalking;
+    work_crash(state, stage, [&state] { walk_interrupted(state.stack, state.from); });
+    leave_crash(state);
+    return is_again;
+}
+
+// A crash that is no event: `describe` fills `state.crash`. The stack begins at the frame with this return
 // address.
 template <class Describe>
 SP_DETAIL_COLD void record_crash(std::uint64_t from, Describe describe) {

@@ -146,7 +146,6 @@ inline constexpr std::size_t kDoorbell = offsetof(ControlHeader, doorbell);
 inline constexpr std::size_t kExecutable = offsetof(ControlHeader, executable);
 inline constexpr std::size_t kGeneration = offsetof(ControlHeader, generation);
 inline constexpr std::size_t kHeartbeat = offsetof(ControlHeader, heartbeat);
-inline constexpr std::size_t kPolicy = offsetof(ControlHeader, policy);
 inline constexpr std::size_t kProbesAsked = offsetof(ControlHeader, probes_asked);
 inline constexpr std::size_t kProbesWake = offsetof(ControlHeader, probes_wake);
 inline constexpr std::size_t kSitesAt = offsetof(ControlHeader, sites_at);
@@ -155,7 +154,6 @@ inline constexpr std::size_t kSitesNext = offsetof(ControlHeader, sites_next);
 inline constexpr std::size_t kSlabsNext = offsetof(ControlHeader, slabs_next);
 inline constexpr std::size_t kStatesAt = offsetof(ControlHeader, states_at);
 inline constexpr std::size_t kStreamsNext = offsetof(ControlHeader, streams_next);
-inline constexpr std::size_t kTicksPerSecond = offsetof(ControlHeader, ticks_per_second);
 }  // namespace at
 
 namespace ring_at {

@@ -32,7 +32,7 @@ SP_DETAIL_COLD void begin_memory(Lane& lane) {
     lane.there = lap_of(lane) + there - kRingHeader;
 }
 
-// Whether memory is missing, or may be. It is one comparison for each look at the ring.
+// Whether memory is missing, or may be.
 inline bool is_partial(const Lane& lane) { return lane.there != kAllThere || lane.last != lane.end; }
 
 // Position up to which records of this lap may come without a look at the memory. Behind them there is always

@@ -104,7 +104,7 @@ template <class... Ts>
 // now.
 SP_DETAIL_COLD std::uint64_t ns_of_ticks(std::uint64_t ticks) {
     if (session.source == kMonotonic) return ticks;
-    auto rate = static_cast<double>(session.plain<std::uint64_t>(at::kTicksPerSecond)) / 1e9;
+    auto rate = static_cast<double>(session.header().ticks_per_second) / 1e9;
     if (rate == 0) {
         const auto* anchor = reinterpret_cast<const Long*>(session.control + session.anchors_at);
         const std::uint64_t before = anchor[0].load(std::memory_order_relaxed),

@@ -110,7 +110,7 @@ SP_DETAIL_COLD void record_cut(const Entry& entry, std::uint32_t site, Level lev
     commit_slowly(found.lane, found.at, size);
 }
 
-// Every session's largest ring accepts records of this size.
+// Every session's largest ring accepts records of this size, unless memory was refused for most of it.
 inline constexpr std::size_t kAlwaysFits = 8192;
 
 // Prefetches the lines that records of this size will fill in a while (see kAhead).
@@ -176,9 +176,11 @@ SP_DETAIL_COLD std::uint64_t record_flat_slowly(const Entry& entry, std::uint64_
     const std::size_t size = round_up_8(16 + Fields<Ts...>::size(args...));
     const Reservation found = reserve(entry, size, site.level);
     if (found.at == nullptr) {
+        if (found.lane == nullptr) return 0;
         if constexpr (fixed == kVaries || fixed > kAlwaysFits) {
-            if (found.lane != nullptr)
-                record_cut<Ts...>(entry, static_cast<std::uint32_t>(head >> 32), site.level, args...);
+            record_cut<Ts...>(entry, static_cast<std::uint32_t>(head >> 32), site.level, args...);
+        } else {
+            count_loss(*found.lane, Cause::kTooLarge);
         }
         return 0;
     }

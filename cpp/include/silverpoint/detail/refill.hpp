@@ -40,7 +40,7 @@ SP_DETAIL_COLD void count_loss(Lane& lane, Cause cause) {
 
 SP_DETAIL_INLINE Policy policy_of(Level level) {
     if (!session.is_collected()) return Policy::kOverwrite;
-    return session.plain<Policy>(at::kPolicy + static_cast<std::size_t>(level));
+    return session.header().policy[static_cast<std::size_t>(level)].load(std::memory_order_relaxed);
 }
 
 SP_DETAIL_COLD bool attach(Lane& lane, unsigned number, unsigned size, bool may_begin_slab = true) {
@@ -59,7 +59,7 @@ SP_DETAIL_COLD bool attach(Lane& lane, unsigned number, unsigned size, bool may_
     lane.delta = base - reinterpret_cast<std::uint64_t>(lane.cur);
     lane.committed = &ring.committed();
     lane.base = base;
-    lane.entered = is_prepared(ring) ? base : ~std::uint64_t{0};
+    lane.entered = is_prepared(ring) ? base : kAllThere;
     lane.there = kAllThere;
     lane.last = lane.end;
     if (!is_there(ring)) begin_memory(lane);
@@ -144,7 +144,8 @@ SP_DETAIL_COLD void wrap(Lane& lane) {
 inline std::uint32_t stride_of(const Lane& lane) {
     if (!session.is_collected()) return lane.eighth;
     for (unsigned level = 0; level < kLevels; ++level)
-        if (session.plain<Policy>(at::kPolicy + level) == Policy::kOverwrite) return lane.eighth;
+        if (session.header().policy[level].load(std::memory_order_relaxed) == Policy::kOverwrite)
+            return lane.eighth;
     // Not further than the largest record: a record that fits before the limit is not compared with it again.
     return lane.eighth * (kSubBuffers / 4);
 }
@@ -164,7 +165,7 @@ SP_DETAIL_COLD char* enter_pages(Lane& lane, const char* end, char* limit) {
         const std::uint64_t next = lane.entered + kFaultAround - address % kFaultAround;
         lane.entered = next < position_of(lane.end) ? next : position_of(lane.end);
     }
-    if (lane.entered >= lane.base + lane.capacity) lane.entered = ~std::uint64_t{0};
+    if (lane.entered >= lane.base + lane.capacity) lane.entered = kAllThere;
     std::uint64_t most = lane.entered;
     if (is_partial(lane)) {
         const std::uint64_t there = end_of_memory(lane);

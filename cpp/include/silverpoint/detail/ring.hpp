@@ -213,8 +213,8 @@ SP_DETAIL_COLD bool is_one_adoptable(unsigned shift) {
 }
 
 // Makes sure that a slab is backed up to `end`, from where its backed part ends. Whole pages: two of the
-// smallest slices have one together. What the collector has prepared is backed
-// already: its pages come into the page tables later, piece by piece (enter_pages in refill.hpp).
+// smallest slices have one together. What the collector has prepared is backed already: its pages come into
+// the page tables later, piece by piece (enter_pages in refill.hpp).
 SP_DETAIL_COLD bool back_slab(std::uint32_t slab, std::uint32_t end) {
     Word& backed = slab_entry(slab).backed;
     std::uint32_t before = backed.load(std::memory_order_acquire);

@@ -55,10 +55,6 @@ struct Session {
     ControlHeader& header() const { return header_of(control); }
     Word& word(std::size_t at) const { return *reinterpret_cast<Word*>(control + at); }
     Long& longword(std::size_t at) const { return *reinterpret_cast<Long*>(control + at); }
-    template <class T>
-    T& plain(std::size_t at) const {
-        return *reinterpret_cast<T*>(control + at);
-    }
     // Whether there is a session of this very process; else call ensure_session().
     bool is_ready() const {
         const Word* page = alive.load(std::memory_order_acquire);

@@ -30,6 +30,23 @@ struct StackTrace {
     bool has_begun;
     Module modules[kMostModules];
     unsigned module_count;
+
+    void begin() {
+        count = missing = module_count = 0;
+        has_begun = false;
+    }
+    // Whether the module of an address is missing, and there is room for it.
+    bool lacks_module_of(std::uint64_t address) const {
+        for (unsigned i = 0; i < module_count; ++i)
+            if (address >= modules[i].begin && address < modules[i].end) return false;
+        return module_count < kMostModules;
+    }
+    // Of one frame, of which nothing else is known.
+    void begin_at(std::uint64_t frame) {
+        begin();
+        frames[count++] = frame;
+        has_begun = true;
+    }
 };
 
 SP_DETAIL_END

@@ -1,6 +1,7 @@
 // The place where a message is logged: its sites, and how one becomes complete.
 #pragma once
 
+#include "../detail/packed_bytes.hpp"
 #include "route.hpp"
 
 namespace google::glog_internal_namespace_ {
@@ -48,29 +49,6 @@ inline void append_text(std::string& out, const Pieces& pieces, std::size_t coun
 }
 
 }  // namespace google::glog_internal_namespace_
-
-namespace silverpoint {
-inline namespace v1 SP_DETAIL_HIDDEN {
-namespace detail {
-
-// Arguments that are packed already.
-struct PackedBytes {
-    const char* data;
-    std::size_t size;
-};
-template <>
-struct Codec<PackedBytes> {
-    static constexpr bool kIsFlat = true;
-    static constexpr std::size_t fixed = kVaries;
-    SP_DETAIL_HOT static std::size_t size(const PackedBytes& bytes) { return bytes.size; }
-    SP_DETAIL_HOT static char* put(char* out, const PackedBytes& bytes) {
-        return put_block(out, bytes.data, bytes.size);
-    }
-};
-
-}  // namespace detail
-}  // namespace SP_DETAIL_HIDDEN
-}  // namespace silverpoint
 
 namespace google {
 namespace glog_internal_namespace_ SP_DETAIL_HIDDEN {
@@ -217,13 +195,15 @@ SP_DETAIL_COLD void trace_typed(const Place& place, const Pieces& pieces) {
 SP_DETAIL_COLD void trace_text(sp::Site& site, std::string_view text) {
     if (!is_complete_as_text(site)) return;
     // As long as a record may be.
-    if (text.size() > sp::kRecordMax - 32) text = text.substr(0, sp::kRecordMax - 32);
+    constexpr std::size_t most = sp::kRecordMax - 32;
+    const bool is_cut = text.size() > most;
+    if (is_cut) text = text.substr(0, most);
     sp::Scratch scratch;
     char* const out = scratch.fit(scratch.begin(), 4 + text.size());
     if (out == nullptr) return;
     sp::put_block(sp::put_length(out, text.size()), text.data(), text.size());
-    sp::write_probe(sp::probed_mark(sp::Kind::kStream), site, out, 4 + text.size(),
-                    __builtin_return_address(0));
+    sp::write_probe(sp::probed_mark(sp::Kind::kStream) | (is_cut ? sp::kTruncated : 0), site, out,
+                    4 + text.size(), __builtin_return_address(0));
 }
 
 }  // namespace glog_internal_namespace_

@@ -450,17 +450,14 @@ mod tests {
         leave();
     }
 
+    fn claim_of(size: usize, may_forget: bool) -> Claim {
+        Claim { size, lane: 0, tid: sys::thread_id(), previous: 0, may_forget, may_begin_slab: true }
+    }
+
     /// Records in a ring that another thread had adopted, filled and left since must not count as drained:
     /// they are a thread's first records.
     fn whoever_looked_before_another_had_a_slice_does_not_get_it(session: &Session, remembered: &Remembered) {
-        let mine = Claim {
-            size: 0,
-            lane: 0,
-            tid: sys::thread_id(),
-            previous: 0,
-            may_forget: false,
-            may_begin_slab: true,
-        };
+        let mine = claim_of(0, false);
         let first = claim(session, remembered, &mine).expect("memory");
         let slice = first.slice;
         slice.set_state(session, at::ring::RETIRED);
@@ -480,16 +477,10 @@ mod tests {
         assert_eq!(slice.state(session), at::ring::CLAIMING);
         give_back(session, slice);
     }
+
     /// The flight recorder forgets the oldest thread first, wherever its ring is.
     fn what_is_forgotten_is_the_oldest_of_all(session: &Session, remembered: &Remembered) {
-        let mine = Claim {
-            size: 1,
-            lane: 0,
-            tid: sys::thread_id(),
-            previous: 0,
-            may_forget: true,
-            may_begin_slab: true,
-        };
+        let mine = claim_of(1, true);
         let slices: Vec<Slice> = (0..100)
             .map(|_| {
                 let claimed = claim(session, remembered, &mine).expect("memory");

@@ -1,7 +1,7 @@
 // The page in Firefox: what is most likely to differ there. Everything else is tested in Chromium.
 
 import assert from "node:assert/strict";
-import { canvas, coloursOf, drawn, findSpan, open, run, serveToFirefox, silverpoint, until, view } from "./harness.mjs";
+import { canvas, coloursOf, drawn, findSpan, goToLastRow, open, run, serveToFirefox, shownRecords, silverpoint, until, view } from "./harness.mjs";
 
 let server;
 
@@ -40,16 +40,11 @@ export const tests = {
 
   "Firefox: the table, a filter, statistics and SQL": async ({ file }) => {
     const page = await opened(file, "#records");
-    const grid = page.getByRole("grid", { name: "Records" });
-    await page.waitForSelector(".row .cell >> nth=5");
-    const total = Number(await grid.getAttribute("aria-rowcount"));
-    await grid.focus();
-    await page.keyboard.press("End");
-    await page.waitForSelector(`.row[aria-rowindex="${total}"][aria-selected=true]`);
+    await goToLastRow(page);
     const warnings = run(silverpoint, "cat", "-l", "warn", "--json", file).trim().split("\n").length;
     await page.fill(".filter input", "-l warn");
     await page.keyboard.press("Enter");
-    await until("the warnings alone", async () => Number((await page.textContent("#panel-records .bar span")).replace(/\D/g, "")) === warnings);
+    await until("the warnings alone", async () => (await shownRecords(page)) === warnings);
     await page.evaluate(() => document.activeElement?.blur());
     await page.keyboard.press("3");
     await page.getByRole("table", { name: "Places" }).locator("tbody tr").first().waitFor();

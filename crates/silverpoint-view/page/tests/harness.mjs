@@ -129,6 +129,20 @@ export async function until(what, condition) {
   }
 }
 
+/** How many records the table says that it has. */
+export const shownRecords = async (page) => Number((await page.textContent("#panel-records .bar span")).replace(/\D/g, ""));
+
+/** Goes to the last row of the table by a key; gives its number. */
+export async function goToLastRow(page) {
+  const grid = page.getByRole("grid", { name: "Records" });
+  await page.waitForSelector(".row .cell >> nth=5");
+  const total = Number(await grid.getAttribute("aria-rowcount"));
+  await grid.focus();
+  await page.keyboard.press("End");
+  await page.waitForSelector(`.row[aria-rowindex="${total}"][aria-selected=true]`);
+  return total;
+}
+
 export const canvas = ".timeline canvas";
 
 /** The picture shows what was asked for last. */

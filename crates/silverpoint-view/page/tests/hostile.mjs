@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { begin, example, findSpan, folder, newContext, open, opened, run, serve, silverpoint, until } from "./harness.mjs";
+import { begin, example, findSpan, folder, newContext, open, opened, run, serve, shownRecords, silverpoint, until } from "./harness.mjs";
 
 const HTML = `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script><style>*{display:none}</style>`;
 
@@ -101,27 +101,26 @@ export const tests = {
     });
     const server = await serve("--follow", file);
     const page = await open(server, "#records");
-    const total = async () => Number((await page.textContent("#panel-records .bar span")).replace(/\D/g, ""));
     const first = async () => Number(await page.locator(".row").first().getAttribute("aria-rowindex"));
-    await until("more than a screen", async () => (await total()) > 80);
+    await until("more than a screen", async () => (await shownRecords(page)) > 80);
     const follow = page.getByRole("button", { name: "Follow new records (L)" });
     await until("it follows", async () => (await follow.getAttribute("aria-pressed")) === "true" && (await first()) > 40);
     await page.mouse.move(700, 500);
     await page.mouse.wheel(0, -400);
     await until("it stays", async () => (await follow.getAttribute("aria-pressed")) === "false");
-    const [stays, before] = [await first(), await total()];
-    await until("new records", async () => (await total()) > before + 20);
+    const [stays, before] = [await first(), await shownRecords(page)];
+    await until("new records", async () => (await shownRecords(page)) > before + 20);
     assert.equal(await first(), stays);
     await page.getByText(/new$/).click();
     await until("at the end again", async () => (await first()) > stays);
     await page.click("text=Pause");
     // One answer may be under way.
     await page.waitForTimeout(700);
-    const paused = await total();
+    const paused = await shownRecords(page);
     await page.waitForTimeout(800);
-    assert.equal(await total(), paused);
+    assert.equal(await shownRecords(page), paused);
     await page.click("text=Resume");
-    await until("it goes on", async () => (await total()) > paused);
+    await until("it goes on", async () => (await shownRecords(page)) > paused);
     program.stdin.end();
     return page;
   },

@@ -1,17 +1,10 @@
 import assert from "node:assert/strict";
-import { open, run, silverpoint, until } from "./harness.mjs";
-
-const position = async (page) => Number((await page.textContent("#panel-records .bar span")).replace(/\D/g, ""));
+import { goToLastRow, open, run, shownRecords, silverpoint, until } from "./harness.mjs";
 
 export const tests = {
   "the table reaches its last row, by keys and by its scrollbar": async ({ shop }) => {
     const page = await open(shop, "#records");
-    const grid = page.getByRole("grid", { name: "Records" });
-    await page.waitForSelector(".row .cell >> nth=5");
-    const total = Number(await grid.getAttribute("aria-rowcount"));
-    await grid.focus();
-    await page.keyboard.press("End");
-    await page.waitForSelector(`.row[aria-rowindex="${total}"][aria-selected=true]`);
+    const total = await goToLastRow(page);
     await page.keyboard.press("Home");
     await page.waitForSelector(`.row[aria-rowindex="1"][aria-selected=true]`);
     const bar = await page.locator(".scroll").boundingBox();
@@ -30,7 +23,7 @@ export const tests = {
     const page = await open(shop, "#records");
     await page.fill(".filter input", "point.x=7");
     await page.keyboard.press("Enter");
-    await until("few records", async () => (await position(page)) > 0 && (await position(page)) < 10);
+    await until("few records", async () => (await shownRecords(page)) > 0 && (await shownRecords(page)) < 10);
     await page.click("text=Columns");
     await page.fill("dialog input[type=text]", "point.x");
     await page.keyboard.press("Enter");
@@ -48,10 +41,10 @@ export const tests = {
     const facet = page.locator(".facet", { hasText: "warn" });
     await facet.click();
     await until("the filter", async () => (await page.inputValue(".filter input")) === "-l warn");
-    await until("the warnings alone", async () => (await position(page)) === warnings);
+    await until("the warnings alone", async () => (await shownRecords(page)) === warnings);
     await until("the facet is pressed", async () => (await facet.getAttribute("aria-pressed")) === "true");
     await facet.click();
-    await until("all records", async () => (await position(page)) > warnings);
+    await until("all records", async () => (await shownRecords(page)) > warnings);
     assert.equal(await page.inputValue(".filter input"), "");
     return page;
   },
@@ -68,7 +61,7 @@ export const tests = {
     assert.equal(await value.locator(".amount").textContent(), String(wanted));
     await value.click();
     await until("the condition", async () => (await page.inputValue(".filter input")) === "point.x=1");
-    await until("its records", async () => (await position(page)) === wanted);
+    await until("its records", async () => (await shownRecords(page)) === wanted);
     return page;
   },
 
@@ -114,7 +107,7 @@ export const tests = {
   "a brushed range moves the table and becomes a filter": async ({ shop }) => {
     const page = await open(shop, "#records");
     await page.waitForSelector(".row .cell >> nth=5");
-    const all = await position(page);
+    const all = await shownRecords(page);
     const strip = await page.locator(".overview canvas").boundingBox();
     // From before the middle to the end, wherever in time the records are.
     await page.mouse.move(strip.x + strip.width * 0.4, strip.y + 20);
@@ -124,7 +117,7 @@ export const tests = {
     await page.waitForSelector(".row.inside");
     await page.click("text=Filter to range");
     await until("since and until in the filter", async () => /--since .*--until /.test(await page.inputValue(".filter input")));
-    await until("fewer records", async () => (await position(page)) < all);
+    await until("fewer records", async () => (await shownRecords(page)) < all);
     return page;
   },
 
@@ -164,13 +157,13 @@ export const tests = {
     const page = await open(shop, "#records");
     await page.fill(".filter input", "point.x=7");
     await page.keyboard.press("Enter");
-    await until("few records", async () => (await position(page)) > 0 && (await position(page)) < 10);
+    await until("few records", async () => (await shownRecords(page)) > 0 && (await shownRecords(page)) < 10);
     await page.click(".row >> nth=0");
     const leaf = page.locator(".details .leaf", { hasText: "y: " }).first();
     await leaf.hover();
     await leaf.getByRole("button", { name: /Show only records/ }).click();
     await until("both conditions", async () => /point\.x=7 and point\.y=3\.5/.test(await page.inputValue(".filter input")));
-    await until("the record", async () => (await position(page)) === 1);
+    await until("the record", async () => (await shownRecords(page)) === 1);
     return page;
   },
 };

@@ -5,7 +5,7 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
-import { begin, canvas, coloursOf, drawn, example, fakeBrowser, folder, newContext, open, opened, run, serve, served, silverpoint, until } from "./harness.mjs";
+import { begin, canvas, coloursOf, drawn, example, fakeBrowser, folder, newContext, open, opened, run, serve, served, shownRecords, silverpoint, until } from "./harness.mjs";
 
 const api = (page, path) => page.evaluate(async (path) => (await fetch(path)).json(), path);
 
@@ -150,7 +150,7 @@ export const tests = {
     await page.waitForSelector("body[data-state=finished]");
     const left = await records();
     assert.ok(left > 20);
-    await until("the table has all of them", async () => Number((await page.textContent("#panel-records .bar span")).replace(/\D/g, "")) === left);
+    await until("the table has all of them", async () => (await shownRecords(page)) === left);
     await page.locator(".row").first().click();
     await page.waitForSelector(".details .facts-list");
     await page.keyboard.press("Escape");

@@ -117,26 +117,13 @@ SP_DETAIL_COLD void on_crash_signal(int signal, siginfo_t* info, void* context) 
     const bool is_told = tls_crash_told || is_within_forwarded(context);
     if (known == nullptr || is_told) return forward_crash(signal, info, context);
     CrashState& state = *known;
-    const auto walk = [&state] { walk_interrupted(state.stack, state.from); };
-    switch (enter_crash(state, thread_id())) {
-        case Entered::kFirst:
-            crash_signals.info = *info;
-            state.from = interrupted_by(context);
-            describe_signal(state.crash, signal, info);
-            work_crash(state, kWalking, walk);
-            leave_crash(state);
-            break;
-        case Entered::kAgain: {
-            // A fault of our own code: continue with the rest, for the original reason.
-            const int first = state.crash.signal;
-            work_crash(state, state.stage.load(std::memory_order_relaxed) + 1, walk);
-            leave_crash(state);
-            if (first != 0) return end_by_default(first, &crash_signals.info, false);
-            break;
-        }
-        case Entered::kNever:
-            break;
-    }
+    int first = 0;
+    const bool is_again = record_event(state, first, [&] {
+        crash_signals.info = *info;
+        state.from = interrupted_by(context);
+        describe_signal(state.crash, signal, info);
+    });
+    if (is_again && first != 0) return end_by_default(first, &crash_signals.info, false);
     forward_crash(signal, info, context);
 }
 

@@ -114,10 +114,7 @@ SP_DETAIL_COLD void find_modules(StackTrace& stack) {
     stack.module_count = 0;
     for (unsigned i = 0; i < stack.count; ++i) {
         const std::uint64_t address = stack.frames[i];
-        bool is_known = false;
-        for (unsigned m = 0; m < stack.module_count; ++m)
-            is_known |= address >= stack.modules[m].begin && address < stack.modules[m].end;
-        if (is_known || stack.module_count == StackTrace::kMostModules) continue;
+        if (!stack.lacks_module_of(address)) continue;
         Module module;
         if (!find_module(address, module)) continue;
         stack.modules[stack.module_count] = module;
@@ -198,8 +195,7 @@ SP_DETAIL_COLD _Unwind_Reason_Code take_frame(_Unwind_Context* context, void* gi
 
 // The calling thread's stack from the frame with this program counter outwards; all of it if there is none.
 SP_DETAIL_COLD bool walk_stack(StackTrace& stack, std::uint64_t from) {
-    stack.count = stack.missing = stack.module_count = 0;
-    stack.has_begun = false;
+    stack.begin();
     Walk walk{&stack, from};
     _Unwind_Backtrace(&take_frame, &walk);
     return stack.has_begun;
@@ -207,10 +203,7 @@ SP_DETAIL_COLD bool walk_stack(StackTrace& stack, std::uint64_t from) {
 
 // Without unwind tables: where a signal interrupted the thread, and the callers that frame pointers give.
 SP_DETAIL_COLD void guess_stack(StackTrace& stack, const Interrupted& from) {
-    stack.frames[0] = from.pc;
-    stack.count = 1;
-    stack.missing = 0;
-    stack.has_begun = true;
+    stack.begin_at(from.pc);
     follow_frame_pointers(stack, from);
 }
 

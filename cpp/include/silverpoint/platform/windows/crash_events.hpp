@@ -116,26 +116,13 @@ inline long __stdcall on_unhandled_exception(struct _EXCEPTION_POINTERS* given) 
     if (known == nullptr || tls_crash_told || is_of_cpp(code) || (known_exception(code).kind & wanted) == 0)
         return forward();
     CrashState& state = *known;
-    const auto walk = [&state] { walk_interrupted(state.stack, state.from); };
-    switch (enter_crash(state, thread_id())) {
-        case Entered::kFirst:
-            state.from = {reinterpret_cast<std::uint64_t>(about.record->address), about.registers};
-            describe_exception_record(state.crash, *about.record);
-            work_crash(state, kWalking, walk);
-            leave_crash(state);
-            break;
-        case Entered::kAgain: {
-            // A fault of our own code: continue with the rest, for the original reason.
-            const int first = state.crash.signal;
-            work_crash(state, state.stage.load(std::memory_order_relaxed) + 1, walk);
-            leave_crash(state);
-            constexpr std::uint32_t kAborted = 3;
-            end_process(first == 0 || first == SIGABRT ? kAborted : static_cast<std::uint32_t>(first));
-            break;
-        }
-        case Entered::kNever:
-            break;
-    }
+    int first = 0;
+    const bool is_again = record_event(state, first, [&] {
+        state.from = {reinterpret_cast<std::uint64_t>(about.record->address), about.registers};
+        describe_exception_record(state.crash, *about.record);
+    });
+    constexpr std::uint32_t kAborted = 3;
+    if (is_again) end_process(first == 0 || first == SIGABRT ? kAborted : static_cast<std::uint32_t>(first));
     return forward();
 }
 

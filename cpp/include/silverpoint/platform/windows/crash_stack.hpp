@@ -94,8 +94,7 @@ SP_DETAIL_COLD void walk_registers(StackTrace& stack, ThreadRegisters& registers
 }
 
 SP_DETAIL_COLD bool begin_walk(StackTrace& stack) {
-    stack.count = stack.missing = stack.module_count = 0;
-    stack.has_begun = false;
+    stack.begin();
     return stack_walker.capture != nullptr && stack_walker.find_entry != nullptr &&
            stack_walker.unwind != nullptr && stack_walker.limits != nullptr;
 }
@@ -109,12 +108,7 @@ SP_DETAIL_COLD bool walk_stack(StackTrace& stack, std::uint64_t from) {
     return stack.has_begun;
 }
 
-SP_DETAIL_COLD void guess_stack(StackTrace& stack, const Interrupted& from) {
-    stack.frames[0] = from.pc;
-    stack.count = 1;
-    stack.missing = 0;
-    stack.has_begun = true;
-}
+SP_DETAIL_COLD void guess_stack(StackTrace& stack, const Interrupted& from) { stack.begin_at(from.pc); }
 
 // As walk_stack, of a thread that an exception has interrupted.
 SP_DETAIL_COLD void walk_interrupted(StackTrace& stack, const Interrupted& from) {
@@ -187,24 +181,24 @@ SP_DETAIL_COLD void find_modules(StackTrace& stack) {
     stack.module_count = 0;
     for (unsigned i = 0; i < stack.count; ++i) {
         const std::uint64_t address = stack.frames[i];
-        bool is_known = false;
-        for (unsigned m = 0; m < stack.module_count; ++m)
-            is_known |= address >= stack.modules[m].begin && address < stack.modules[m].end;
-        if (is_known || stack.module_count == StackTrace::kMostModules) continue;
+        if (!stack.lacks_module_of(address)) continue;
         const MemoryRegion region = region_of(reinterpret_cast<const void*>(address));
         if (region.type != kImage) continue;
         Module module;
         module.base = module.begin = reinterpret_cast<std::uint64_t>(region.allocation);
         const ModuleImage image(module.begin);
         module.end = module.begin + image.size();
-        find_build_id(module, image);
         char(&path)[520] = module_paths[stack.module_count];
         wchar_t wide[260];
         const unsigned long len =
             GetModuleFileNameW(static_cast<struct HINSTANCE__*>(region.allocation), wide, 260);
         path[len == 0 || len == 260 ? 0 : to_utf8(wide, path, sizeof path)] = 0;
         module.path = path;
-        stack.modules[stack.module_count++] = module;
+        stack.modules[stack.module_count] = module;
+        // Counted first: if what follows fails, the module is there without its build id.
+        Module& kept = stack.modules[stack.module_count++];
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        find_build_id(kept, image);
     }
 }
 
