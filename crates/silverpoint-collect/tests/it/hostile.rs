@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, PermissionsExt, symlink};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -27,6 +28,26 @@ fn peak_bytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
+}
+
+/// Set for a child that runs one test.
+const ALONE: &str = "SP_HOSTILE_ALONE";
+
+/// Whether no other test uses this process's memory. If not, the calling test runs in a child of its own, and has nothing more to do here.
+fn alone() -> bool {
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or_default();
+    // (With `--test-threads=1` tests run one by one in the main thread.)
+    if std::env::var_os(ALONE).is_some() || test == "main" {
+        return true;
+    }
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    // (What it skips, it says there.)
+    command.args([test, "--exact"]).env(ALONE, "1").stderr(Stdio::inherit());
+    let child = command.output().unwrap();
+    let out = String::from_utf8_lossy(&child.stdout);
+    assert!(child.status.success() && out.contains("1 passed"), "{out}");
+    false
 }
 
 /// A good session beside the one under test: its records are stored in any case.
@@ -92,6 +113,9 @@ fn refused(name: &str, words: &str, spoil: impl FnOnce(&mut Fake, &Scratch)) {
 
 #[test]
 fn what_is_no_session_is_refused_with_one_precise_message() {
+    if !alone() {
+        return;
+    }
     let control = |fake: &Fake| fake.path.join("control");
     refused("link", "link", |fake, scratch| {
         let moved = scratch.path().join("moved");
@@ -108,9 +132,7 @@ fn what_is_no_session_is_refused_with_one_precise_message() {
     });
     refused("fifo", "no regular file", |fake, _| {
         fs::remove_file(fake.path.join("owner")).unwrap();
-        assert!(
-            std::process::Command::new("mkfifo").arg(fake.path.join("owner")).status().unwrap().success()
-        );
+        assert!(Command::new("mkfifo").arg(fake.path.join("owner")).status().unwrap().success());
         fs::set_permissions(fake.path.join("owner"), fs::Permissions::from_mode(0o600)).unwrap();
     });
     refused("directory", "no regular file", |fake, _| {
@@ -132,6 +154,9 @@ fn what_is_no_session_is_refused_with_one_precise_message() {
 
 #[test]
 fn strangers_are_refused() {
+    if !alone() {
+        return;
+    }
     if !rustix::process::geteuid().is_root() {
         silverpoint_tests::skipped!("only root can make a stranger's file");
         return;
@@ -145,6 +170,9 @@ fn strangers_are_refused() {
 
 #[test]
 fn huge_counts_in_the_header_are_refused_or_bounded() {
+    if !alone() {
+        return;
+    }
     for (field, size) in [
         (at::CONTROL_SIZE, 8),
         (at::RINGS_SIZE, 8),
@@ -182,6 +210,9 @@ fn huge_counts_in_the_header_are_refused_or_bounded() {
 
 #[test]
 fn sparse_files_of_terabytes_cost_nothing() {
+    if !alone() {
+        return;
+    }
     let scratch = Scratch::new("hostile-sparse");
     let mut witness = Witness::new(&scratch);
     let fake = Fake::new(&scratch.root(), 1);
@@ -230,6 +261,9 @@ fn broken_ring(name: &str, kept: u64, words: &str, spoil: impl FnOnce(&mut FakeR
 
 #[test]
 fn a_broken_ring_costs_itself_and_one_message() {
+    if !alone() {
+        return;
+    }
     let tenth = 10 * 24;
     let word = |size: u32| size.to_le_bytes();
     broken_ring("size-0", 10, "impossible size 0", |ring| ring.poke(tenth, &word(0)));
@@ -252,6 +286,9 @@ fn a_broken_ring_costs_itself_and_one_message() {
 
 #[test]
 fn a_stream_is_in_one_ring_and_stored_once() {
+    if !alone() {
+        return;
+    }
     let scratch = Scratch::new("same-stream");
     let mut witness = Witness::new(&scratch);
     let mut fake = Fake::new(&scratch.root(), 1);
@@ -306,6 +343,9 @@ fn a_producer_with_a_broken_ring_need_not_wait_for_ever() {
 
 #[test]
 fn files_that_are_cut_under_the_reader_cost_the_session() {
+    if !alone() {
+        return;
+    }
     for (file, to) in [("rings", 4096), ("rings", 0), ("control", 0), ("control", 4096), ("control", 30_000)]
     {
         let scratch = Scratch::new("cut");
@@ -339,6 +379,9 @@ fn files_that_are_cut_under_the_reader_cost_the_session() {
 
 #[test]
 fn hostile_site_tables_are_bounded() {
+    if !alone() {
+        return;
+    }
     let scratch = Scratch::new("sites");
     let mut witness = Witness::new(&scratch);
     let mut fake = Fake::new(&scratch.root(), 1);
@@ -418,8 +461,7 @@ fn chaos() -> impl Strategy<Value = Chaos> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 250, max_shrink_iters: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
-    #[test]
-    fn random_sessions_never_hurt_the_collector(chaos in chaos()) {
+    fn random_sessions(chaos in chaos()) {
         let scratch = Scratch::new("chaos");
         let mut witness = Witness::new(&scratch);
         let mut fake = Fake::new(&scratch.root(), 1);
@@ -445,6 +487,13 @@ proptest! {
                 if control { fake.control.set_len(len).unwrap() } else { fake.rings.set_len(len).unwrap() }
             }
         });
+    }
+}
+
+#[test]
+fn random_sessions_never_hurt_the_collector() {
+    if alone() {
+        random_sessions();
     }
 }
 
@@ -475,6 +524,9 @@ fn rage(fake: &Fake, mut seed: u64, changes: &AtomicU64, is_over: &AtomicBool) {
 /// What others are tested with comes between the passes; this comes in the middle of them, between any two looks of the collector.
 #[test]
 fn files_that_change_and_are_cut_during_a_pass_never_hurt_the_collector() {
+    if !alone() {
+        return;
+    }
     let mut during = 0;
     for round in 0..40 {
         let scratch = Scratch::new("rage");
@@ -507,6 +559,9 @@ fn files_that_change_and_are_cut_during_a_pass_never_hurt_the_collector() {
 
 #[test]
 fn slabs_with_impossible_slices_are_passed_over() {
+    if !alone() {
+        return;
+    }
     let scratch = Scratch::new("slabs");
     let mut witness = Witness::new(&scratch);
     let mut fake = Fake::new(&scratch.root(), 1);
