@@ -272,7 +272,7 @@ TEST(Race, ThreadsThatComeToASiteAtOnceAgreeOnItsEntry) {
     std::size_t others = 0;
     for (const detail::Site& site : sites) {
         const std::uint32_t entry = site.entry;
-        others += detail::site_entry(entry).stage != detail::kStageComplete ||
+        others += detail::session.site(entry).stage != detail::kStageComplete ||
                   site.state != detail::state_of(entry) || site.id() != entry + detail::kFirstSite;
     }
     EXPECT_EQ(others, 0u);

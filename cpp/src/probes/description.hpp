@@ -79,41 +79,27 @@ struct Control {
     char* base = nullptr;
     std::size_t size = 0;
 
-    template <class T>
-    T get(std::size_t at) const {
-        T value;
-        std::memcpy(&value, base + at, sizeof value);
-        return value;
-    }
-    std::atomic<std::uint32_t>& word(std::size_t at) const {
-        return *reinterpret_cast<std::atomic<std::uint32_t>*>(base + at);
-    }
-    std::atomic<std::uint64_t>& longword(std::size_t at) const {
-        return *reinterpret_cast<std::atomic<std::uint64_t>*>(base + at);
-    }
-    std::size_t entry(std::size_t number) const {
-        return static_cast<std::size_t>(get<std::uint64_t>(at::kSitesAt)) + number * kSiteEntry;
-    }
-    std::atomic<std::uint32_t>& asked() const { return word(at::kProbesAsked); }
+    ControlHeader& header() const { return detail::header_of(base); }
+    SiteEntry& entry(std::size_t number) const { return detail::site_of(base, header().sites_at, number); }
+    std::atomic<std::uint32_t>& asked() const { return header().probes_asked; }
     std::atomic<std::uint8_t>& state(std::uint32_t number) const {
-        return *reinterpret_cast<std::atomic<std::uint8_t>*>(base + get<std::uint64_t>(at::kStatesAt) +
-                                                             number);
+        return *reinterpret_cast<std::atomic<std::uint8_t>*>(base + header().states_at + number);
     }
     // Nothing asks for a tracer that cannot be fed.
     void stop_asking(std::uint32_t tracer) const {
-        detail::stop_asking(base, get<std::uint64_t>(at::kStatesAt), count(), tracer);
+        detail::stop_asking(base, header().states_at, count(), tracer);
     }
     // Entries that were claimed.
     std::uint32_t count() const {
-        const std::uint32_t most = get<std::uint32_t>(at::kSitesCap);
-        const std::uint32_t claimed = word(at::kSitesNext).load(std::memory_order_acquire);
+        const std::uint32_t most = header().sites_cap;
+        const std::uint32_t claimed = header().sites_next.load(std::memory_order_acquire);
         return claimed < most ? claimed : most;
     }
     bool is_complete(std::uint32_t number) const {
-        return word(entry(number)).load(std::memory_order_acquire) == kStageComplete;
+        return entry(number).stage.load(std::memory_order_acquire) == kStageComplete;
     }
     // Where the first event of an entry is published.
-    std::atomic<std::uint64_t>& published(std::uint32_t number) const { return longword(entry(number) + 24); }
+    std::atomic<std::uint64_t>& published(std::uint32_t number) const { return entry(number).probe; }
     // Adds an event behind those of an entry: sites remember the first. Once for each session.
     void publish(std::uint32_t number, ProbeEvent& event) const {
         // (In a forked child it may be that of the parent's session.)
@@ -138,9 +124,8 @@ struct Control {
     }
     // Of an entry that is complete.
     Description description(std::uint32_t number) const {
-        const std::uint64_t descs_at = get<std::uint64_t>(at::kDescsAt);
-        const auto body = word(entry(number) + 8).load(std::memory_order_acquire);
-        return Description(base + descs_at + std::size_t{body} * 8);
+        const std::uint32_t body = entry(number).body_at.load(std::memory_order_acquire);
+        return Description(base + header().descs_at + std::size_t{body} * 8);
     }
 };
 

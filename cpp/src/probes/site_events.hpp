@@ -47,7 +47,7 @@ class SiteEvents {
         }
         control_ = {mapped, size};
         tracer_ = name.bit;
-        asked_tracers.store(&control_.word(at::kProbesAsked), std::memory_order_release);
+        asked_tracers.store(&control_.asked(), std::memory_order_release);
         return true;
     }
     // The thread may use the session.
@@ -73,7 +73,7 @@ class SiteEvents {
     [[noreturn]] void follow(std::uint64_t pause_ns, const Before& before, const Visit& visit) {
         await_session(pause_ns);
         for (;;) {
-            std::atomic<std::uint32_t>& wake = control_.word(at::kProbesWake);
+            std::atomic<std::uint32_t>& wake = control_.header().probes_wake;
             const std::uint32_t value = wake.load(std::memory_order_acquire);
             before();
             pass(visit);
@@ -91,7 +91,7 @@ class SiteEvents {
     void await_request(std::uint32_t tracer, std::uint64_t pause_ns) {
         await_session(pause_ns);
         control_.stop_asking(tracer);
-        std::atomic<std::uint32_t>& wake = control_.word(at::kProbesWake);
+        std::atomic<std::uint32_t>& wake = control_.header().probes_wake;
         for (;;) {
             const std::uint32_t value = wake.load(std::memory_order_acquire);
             if ((control_.asked().load(std::memory_order_seq_cst) & tracer) != 0) return;
@@ -101,7 +101,7 @@ class SiteEvents {
     // Wakes the thread. Safe in a tracepoint.
     void wake() const {
         if (control_.base == nullptr) return;
-        std::atomic<std::uint32_t>& wake = control_.word(at::kProbesWake);
+        std::atomic<std::uint32_t>& wake = control_.header().probes_wake;
         wake.fetch_add(1, std::memory_order_release);
         wake_waiters(&wake);
     }
@@ -120,8 +120,7 @@ class SiteEvents {
     template <class Visit>
     void pass(const Visit& visit) {
         if (events_ == nullptr) {
-            events_ = static_cast<Event**>(
-                map_private(control_.get<std::uint32_t>(at::kSitesCap) * sizeof *events_));
+            events_ = static_cast<Event**>(map_private(control_.header().sites_cap * sizeof *events_));
             if (events_ == nullptr) return;
         }
         known_ = control_.count();

@@ -187,7 +187,7 @@ SP_DETAIL_COLD void write_crash(const CrashRing& kept, const Crash& crash, const
     const std::uint64_t ticks = session.now();
     std::memcpy(buffer + 8, &ticks, 8);
     char* const data = kept.ring.base + kRingHeader;
-    std::uint64_t position = kept.ring.longword(ring_at::kBase).load(std::memory_order_relaxed);
+    std::uint64_t position = kept.ring.header().base.load(std::memory_order_relaxed);
     const std::uint64_t rest = capacity - position % capacity;
     if (size > rest) {
         std::memcpy(data + position % capacity, &rest, 8);  // a pad

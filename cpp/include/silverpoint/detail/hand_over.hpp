@@ -44,7 +44,7 @@ SP_DETAIL_COLD void hand_over(const Lane& lane, const char* at, std::size_t size
     const ErrnoGuard guard;
     const char* const site =
         session.control + session.descs_at +
-        std::size_t{site_entry(id - kFirstSite).body_at.load(std::memory_order_acquire)} * 8;
+        std::size_t{session.site(id - kFirstSite).body_at.load(std::memory_order_acquire)} * 8;
     std::uint32_t site_size;
     std::memcpy(&site_size, site, sizeof site_size);
     // A copy: the function may enter and leave scopes.

@@ -232,7 +232,7 @@ inline void at_unload() {
     if (const auto end = on_unload.exchange(nullptr, std::memory_order_acq_rel)) end();
     if (!session.is_ready()) return;
     const SystemGuard guard;
-    Word& executable = session.word(at::kExecutable);
+    Word& executable = session.header().executable;
     if (is_in_executable()) {
         executable.store(kExecutableEnded);
         leave_session();

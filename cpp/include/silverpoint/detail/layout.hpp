@@ -96,7 +96,7 @@ struct RingHeader {
     std::uint16_t lane, copy;
     Word previous;
     Long claimed_ticks;
-    char name[16];
+    Long name[2];  // as text
     Long base;
 
     // By the owner.
@@ -115,9 +115,31 @@ struct RingHeader {
     alignas(64) Long losses[kCauses];
 };
 
+struct SlabEntry {
+    // Set once, by compare-and-swap from 0, when a first slice of that size is backed; afterwards slabs_next
+    // passes over the slab.
+    Word shift;
+    // Slices below this number are claimed, and backed: it passes over a slice only by compare-and-swap from
+    // that slice's number, after its backing.
+    Word next;
+    Word backed;
+    // By the collector: so far it has backed the slab.
+    Word prepared;
+};
+
+struct SiteEntry {
+    Word stage;
+    Word location_at;
+    Word body_at;
+    Word zero;
+    Long hash;
+    Long probe;  // probe_event
+};
+
 inline constexpr char kControlMagic[] = "SPCTL\r\n\x1a";
 inline constexpr std::size_t kHeaderPage = 4096;
-static_assert(sizeof(ControlHeader) <= kHeaderPage && sizeof(RingHeader) == kRingHeader);
+static_assert(sizeof(ControlHeader) <= kHeaderPage && sizeof(RingHeader) == kRingHeader &&
+              sizeof(SiteEntry) == kSiteEntry);
 
 // What a control file says of its rings' headers: where a reader finds the fields that it needs.
 inline constexpr std::uint16_t kRingFields[12] = {
@@ -131,53 +153,11 @@ inline ControlHeader& header_of(char* control) { return *reinterpret_cast<Contro
 inline const ControlHeader& header_of(const char* control) {
     return *reinterpret_cast<const ControlHeader*>(control);
 }
-
-// The same as offsets, for who has only an address.
-namespace at {
-inline constexpr std::size_t kBlockMaxMs = offsetof(ControlHeader, block_max_ms);
-inline constexpr std::size_t kCollectorSleeping = offsetof(ControlHeader, collector_sleeping);
-inline constexpr std::size_t kCollectorState = offsetof(ControlHeader, collector_state);
-inline constexpr std::size_t kCopiesJoined = offsetof(ControlHeader, copies_joined);
-inline constexpr std::size_t kDescsAt = offsetof(ControlHeader, descs_at);
-inline constexpr std::size_t kDescsNext = offsetof(ControlHeader, descs_next);
-inline constexpr std::size_t kDescsReserved = offsetof(ControlHeader, descs_reserved);
-inline constexpr std::size_t kDirectivesLen = offsetof(ControlHeader, directives_len);
-inline constexpr std::size_t kDoorbell = offsetof(ControlHeader, doorbell);
-inline constexpr std::size_t kExecutable = offsetof(ControlHeader, executable);
-inline constexpr std::size_t kGeneration = offsetof(ControlHeader, generation);
-inline constexpr std::size_t kHeartbeat = offsetof(ControlHeader, heartbeat);
-inline constexpr std::size_t kProbesAsked = offsetof(ControlHeader, probes_asked);
-inline constexpr std::size_t kProbesWake = offsetof(ControlHeader, probes_wake);
-inline constexpr std::size_t kSitesAt = offsetof(ControlHeader, sites_at);
-inline constexpr std::size_t kSitesCap = offsetof(ControlHeader, sites_cap);
-inline constexpr std::size_t kSitesNext = offsetof(ControlHeader, sites_next);
-inline constexpr std::size_t kSlabsNext = offsetof(ControlHeader, slabs_next);
-inline constexpr std::size_t kStatesAt = offsetof(ControlHeader, states_at);
-inline constexpr std::size_t kStreamsNext = offsetof(ControlHeader, streams_next);
-}  // namespace at
-
-namespace ring_at {
-inline constexpr std::size_t kBase = offsetof(RingHeader, base);
-inline constexpr std::size_t kCapacity = offsetof(RingHeader, capacity);
-inline constexpr std::size_t kClaimedTicks = offsetof(RingHeader, claimed_ticks);
-inline constexpr std::size_t kCommitted = offsetof(RingHeader, committed);
-inline constexpr std::size_t kConsumed = offsetof(RingHeader, consumed);
-inline constexpr std::size_t kDataAt = offsetof(RingHeader, data_at);
-inline constexpr std::size_t kLane = offsetof(RingHeader, lane);
-inline constexpr std::size_t kLosses = offsetof(RingHeader, losses);
-inline constexpr std::size_t kMagic = offsetof(RingHeader, magic);
-inline constexpr std::size_t kName = offsetof(RingHeader, name);
-inline constexpr std::size_t kOldest = offsetof(RingHeader, oldest);
-inline constexpr std::size_t kOwnerTid = offsetof(RingHeader, owner_tid);
-inline constexpr std::size_t kPrevious = offsetof(RingHeader, previous);
-inline constexpr std::size_t kReturned = offsetof(RingHeader, returned);
-inline constexpr std::size_t kStallNs = offsetof(RingHeader, stall_ns);
-inline constexpr std::size_t kStalls = offsetof(RingHeader, stalls);
-inline constexpr std::size_t kState = offsetof(RingHeader, state);
-inline constexpr std::size_t kStream = offsetof(RingHeader, stream);
-inline constexpr std::size_t kTold = offsetof(RingHeader, told);
-inline constexpr std::size_t kWaiting = offsetof(RingHeader, waiting);
-inline constexpr std::size_t kWake = offsetof(RingHeader, wake);
-}  // namespace ring_at
+inline SiteEntry& site_of(char* control, std::uint64_t sites_at, std::size_t number) {
+    return *reinterpret_cast<SiteEntry*>(control + sites_at + number * kSiteEntry);
+}
+inline const SiteEntry& site_of(const char* control, std::uint64_t sites_at, std::size_t number) {
+    return *reinterpret_cast<const SiteEntry*>(control + sites_at + number * kSiteEntry);
+}
 
 SP_DETAIL_END

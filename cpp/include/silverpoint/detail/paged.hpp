@@ -75,8 +75,7 @@ SP_DETAIL_COLD bool make_more_memory(Lane& lane, std::size_t size) {
         lane.there = lap + (made - slice - kRingHeader);
         if (lane.there >= lane.base + lane.capacity) {
             lane.there = kAllThere;
-            if (lane.last == lane.end)
-                lane.ring.word(ring_at::kReturned).store(kPresent, std::memory_order_relaxed);
+            if (lane.last == lane.end) lane.ring.header().returned.store(kPresent, std::memory_order_relaxed);
         }
     }
     return true;

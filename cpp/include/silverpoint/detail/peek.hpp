@@ -60,7 +60,7 @@ struct SiteTexts {
 inline bool find_site(std::uint32_t entry, SiteTexts& found) {
     if (entry >= session.sites_cap || entry >= session.header().sites_next.load(std::memory_order_acquire))
         return false;
-    const SiteEntry& site = site_entry(entry);
+    const SiteEntry& site = session.site(entry);
     const std::uint32_t stage = site.stage.load(std::memory_order_acquire);
     if (stage < kStageLocated || stage > kStageComplete) return false;
     const std::size_t place =
@@ -126,30 +126,28 @@ using Standings = std::map<const char*, Standing>;
 class PeekedRing {
   public:
     PeekedRing(char* at, std::uint32_t bytes) : at_(at), bytes_(bytes) {}
-    std::uint32_t word(std::size_t at) const { return reinterpret_cast<const Word*>(at_ + at)->load(); }
-    std::uint64_t longword(std::size_t at) const { return reinterpret_cast<const Long*>(at_ + at)->load(); }
+    const RingHeader& header() const { return *reinterpret_cast<const RingHeader*>(at_); }
     const char* at() const { return at_; }
-    std::uint32_t stream() const { return word(ring_at::kStream); }
-    std::uint32_t thread() const { return word(ring_at::kOwnerTid); }
+    std::uint32_t stream() const { return header().stream.load(); }
+    std::uint32_t thread() const { return header().owner_tid.load(); }
     std::uint64_t capacity() const { return bytes_ - kRingHeader; }
-    std::uint64_t committed() const { return longword(ring_at::kCommitted); }
+    std::uint64_t committed() const { return header().committed.load(); }
     bool is_live() const {
-        const std::uint32_t state = ring_state(word(ring_at::kState));
-        return word(ring_at::kMagic) == kRingMagic && (state == kRingLive || state == kRingRetired) &&
-               word(ring_at::kCapacity) == capacity();
+        const std::uint32_t state = ring_state(header().state.load());
+        return header().magic.load() == kRingMagic && (state == kRingLive || state == kRingRetired) &&
+               header().capacity.load() == capacity();
     }
     // The bytes from `begin`, which is moved to a record that was not overwritten meanwhile; `forgot` is then
     // set.
     std::string copy(std::uint64_t& begin, bool* forgot) const {
         std::uint64_t end = committed();
         const auto valid = [&] {
-            return std::max(
-                {longword(ring_at::kBase), longword(ring_at::kOldest), longword(ring_at::kConsumed)});
+            return std::max({header().base.load(), header().oldest.load(), header().consumed.load()});
         };
         // What a collector has consumed is there until it is overwritten, by a quarter of the ring at most
         // beyond what is committed.
         const auto is_there = [&] {
-            return begin >= longword(ring_at::kOldest) &&
+            return begin >= header().oldest.load() &&
                    begin + capacity() >= committed() + (begin < valid() ? capacity() / 4 : 0);
         };
         std::string bytes;
@@ -161,7 +159,8 @@ class PeekedRing {
             end = committed();
             bytes.resize(end > begin ? end - begin : 0);
             for (std::uint64_t at = begin; at < end; at += 8) {
-                const std::uint64_t value = longword(kRingHeader + at % capacity());
+                const std::uint64_t value =
+                    reinterpret_cast<const Long*>(at_ + kRingHeader + at % capacity())->load();
                 std::memcpy(bytes.data() + (at - begin), &value, 8);
             }
             full_fence();
@@ -180,12 +179,12 @@ void each_ring(Visit&& visit) {
     if (!session.is_ready()) return;
     const std::uint32_t slabs = slabs_in_use();
     for (std::uint32_t slab = 0; slab < slabs; ++slab) {
-        const std::size_t entry = session.slabs_at + std::size_t{slab} * 16;
-        const std::uint32_t shift = session.word(entry).load(std::memory_order_acquire);
+        const SlabEntry& entry = slab_entry(slab);
+        const std::uint32_t shift = entry.shift.load(std::memory_order_acquire);
         if (shift < kShifts[0] || shift > 31 || (1u << shift) > session.slab_bytes) continue;
         const std::uint32_t count =
-            std::min({session.word(entry + 4).load(std::memory_order_acquire), session.slab_bytes >> shift,
-                      session.word(entry + 8).load(std::memory_order_acquire) >> shift});
+            std::min({entry.next.load(std::memory_order_acquire), session.slab_bytes >> shift,
+                      entry.backed.load(std::memory_order_acquire) >> shift});
         for (std::uint32_t i = 0; i < count; ++i) {
             char* at = session.rings + std::size_t{slab} * session.slab_bytes + (std::size_t{i} << shift);
             const PeekedRing ring(at, 1u << shift);
@@ -210,7 +209,7 @@ inline std::vector<testing::Record> peek(const Standings& from, std::uint32_t ti
         const auto known = from.find(ring.at());
         std::uint64_t begin = known != from.end() && known->second.stream == stream
                                   ? known->second.position
-                                  : ring.longword(ring_at::kBase);
+                                  : ring.header().base.load();
         const std::string bytes = ring.copy(begin, forgot);
         if (ring.stream() != stream) return;
         for (std::size_t at = 0; at + 8 <= bytes.size();) {

@@ -21,16 +21,15 @@ SP_DETAIL_BEGIN
 // The first event of an entry; null: there is none, or not yet.
 SP_DETAIL_HOT const ProbeEvent* probe_event(std::uint32_t entry) {
     if (entry >= session.sites_cap) return nullptr;
-    const std::uint64_t at = session.longword(session.sites_at + std::size_t{entry} * kSiteEntry + 24)
-                                 .load(std::memory_order_acquire);
+    const std::uint64_t at = session.site(entry).probe.load(std::memory_order_acquire);
     const auto* const event = reinterpret_cast<const ProbeEvent*>(at);
     return event != nullptr && event->magic == ProbeEvent::kMagic ? event : nullptr;
 }
 
 // A site is complete: the library looks for it.
 SP_DETAIL_COLD void wake_probes() {
-    session.word(at::kProbesWake).fetch_add(1, std::memory_order_release);
-    wake_waiters(&session.word(at::kProbesWake));
+    session.header().probes_wake.fetch_add(1, std::memory_order_release);
+    wake_waiters(&session.header().probes_wake);
 }
 
 // Bits of the tracers whose library is loaded, or is being loaded.
@@ -55,7 +54,7 @@ SP_DETAIL_COLD StartProbes load_probes(const ProbeLibrary& of) {
 }
 
 SP_DETAIL_COLD void stop_asking_for(std::uint32_t tracer) {
-    const std::uint32_t count = session.word(at::kSitesNext).load(std::memory_order_acquire);
+    const std::uint32_t count = session.header().sites_next.load(std::memory_order_acquire);
     stop_asking(session.control, session.states_at, count < session.sites_cap ? count : session.sites_cap,
                 tracer);
 }

@@ -74,7 +74,7 @@ inline void stop_probing(const std::atomic<std::uint32_t>& asked, std::atomic<st
 // Nothing asks for a tracer that cannot be fed, in the session whose control file is mapped at `control`. Its
 // first `count` sites are backed.
 inline void stop_asking(char* control, std::uint64_t states_at, std::uint32_t count, std::uint32_t tracer) {
-    auto& asked = *reinterpret_cast<std::atomic<std::uint32_t>*>(control + at::kProbesAsked);
+    Word& asked = header_of(control).probes_asked;
     auto* const states = reinterpret_cast<std::atomic<std::uint8_t>*>(control + states_at);
     if ((asked.fetch_and(~tracer, std::memory_order_seq_cst) & ~tracer) != 0) return;
     for (std::uint32_t site = 0; site < count; ++site) stop_probing(asked, states[site], 0);

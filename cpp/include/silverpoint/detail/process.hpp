@@ -34,12 +34,9 @@ SP_DETAIL_COLD bool is_child_of_session(const char* other) {
         return false;
     const std::size_t sites = sites_in(session.control);
     if (sites > sites_in(other)) return false;
-    const auto entry = [](const char* control, std::size_t number) {
-        return reinterpret_cast<const Long*>(control + session.sites_at + number * kSiteEntry);
-    };
     for (std::size_t i = 0; i < sites; ++i)
-        if (entry(session.control, i)[2].load(std::memory_order_relaxed) !=
-            entry(other, i)[2].load(std::memory_order_relaxed))
+        if (session.site(i).hash.load(std::memory_order_relaxed) !=
+            site_of(other, session.sites_at, i).hash.load(std::memory_order_relaxed))
             return false;
     return true;
 }
@@ -104,8 +101,7 @@ SP_DETAIL_COLD void renew_header(std::size_t sites, std::size_t descs) {
     h.descs_reserved.store(descs & ~std::size_t{4095}, std::memory_order_relaxed);
     std::memset(session.control + session.slabs_at, 0, session.slab_count * 16u);
     // Addresses in the parent's memory; those that are the child's, too, are stored again.
-    for (std::size_t i = 0; i < sites; ++i)
-        session.longword(session.sites_at + i * kSiteEntry + 24).store(0, std::memory_order_relaxed);
+    for (std::size_t i = 0; i < sites; ++i) session.site(i).probe.store(0, std::memory_order_relaxed);
 }
 
 SP_DETAIL_COLD bool make_after_fork(const Path& root) {
@@ -319,7 +315,7 @@ SP_DETAIL_COLD void leave_session() {
     const SystemGuard guard;
     add_anchor();
     // A library of a tracer outlives a shared object, which has to join its session when it is loaded again.
-    Word& joined = session.word(at::kCopiesJoined);
+    Word& joined = session.header().copies_joined;
     const bool is_fed = !session.is_of_executable && probes_wanted() != 0 && is_known_to_go_on();
     std::uint32_t copies = joined.load(std::memory_order_acquire);
     do {

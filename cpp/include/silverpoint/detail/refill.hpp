@@ -31,7 +31,7 @@ struct Reservation {
 SP_DETAIL_COLD void count_loss(Lane& lane, Cause cause) {
     const auto number = static_cast<unsigned>(cause);
     if (!lane.ring) return count_session_loss(cause);
-    lane.ring.longword(ring_at::kLosses + 8 * number).fetch_add(1, std::memory_order_relaxed);
+    lane.ring.header().losses[number].fetch_add(1, std::memory_order_relaxed);
     const std::uint64_t now = session.now();
     if (lane.lost[number]++ == 0) lane.lost_first[number] = now;
     lane.lost_last[number] = now;
@@ -49,12 +49,12 @@ SP_DETAIL_COLD bool attach(Lane& lane, unsigned number, unsigned size, bool may_
     if (lane.ring) set_ring_state(lane.ring, kRingRetired);
     lane.ring = ring;
     lane.size = size;
-    lane.stream = ring.word(ring_at::kStream).load(std::memory_order_relaxed);
-    lane.capacity = ring.word(ring_at::kCapacity).load(std::memory_order_relaxed);
+    lane.stream = ring.header().stream.load(std::memory_order_relaxed);
+    lane.capacity = ring.header().capacity.load(std::memory_order_relaxed);
     lane.eighth = lane.capacity / kSubBuffers;
     lane.data = ring.base + kRingHeader;
     lane.end = lane.data + lane.capacity;
-    const std::uint64_t base = ring.longword(ring_at::kBase).load(std::memory_order_relaxed);
+    const std::uint64_t base = ring.header().base.load(std::memory_order_relaxed);
     lane.cur = lane.data + base % lane.capacity;
     lane.delta = base - reinterpret_cast<std::uint64_t>(lane.cur);
     lane.committed = &ring.committed();
@@ -246,9 +246,9 @@ SP_DETAIL_COLD void tell(Lane& lane, bool overwrite) {
 }
 
 SP_DETAIL_COLD void ring_doorbell() {
-    if (!Steps::is_asleep(session.word(at::kCollectorSleeping))) return;
-    session.word(at::kDoorbell).fetch_add(1, std::memory_order_release);
-    wake_waiters(&session.word(at::kDoorbell));
+    if (!Steps::is_asleep(session.header().collector_sleeping)) return;
+    session.header().doorbell.fetch_add(1, std::memory_order_release);
+    wake_waiters(&session.header().doorbell);
 }
 
 // How far ahead of the records their lines are prefetched. The collector has read them in the last lap, and
@@ -282,9 +282,9 @@ inline constexpr std::uint64_t kHeartbeatNs = 1'000'000'000;
 SP_DETAIL_COLD bool wait_for_room(Lane& lane, unsigned number, std::uint64_t need, Level level) {
     const auto has_room = [&] { return lane.position() + need <= lane.lower() + lane.capacity; };
     const std::uint64_t begin = monotonic_now();
-    Word& waiting = lane.ring.word(ring_at::kWaiting);
-    Word& wake = lane.ring.word(ring_at::kWake);
-    const Long& heartbeat = session.longword(at::kHeartbeat);
+    Word& waiting = lane.ring.header().waiting;
+    Word& wake = lane.ring.header().wake;
+    const Long& heartbeat = session.header().heartbeat;
     std::uint64_t beats = heartbeat.load(std::memory_order_relaxed), beaten = begin;
     bool lost = false;
     ring_doorbell();
@@ -299,11 +299,11 @@ SP_DETAIL_COLD bool wait_for_room(Lane& lane, unsigned number, std::uint64_t nee
             beats = seen;
             beaten = now;
         }
-        const std::uint32_t most_ms = session.word(at::kBlockMaxMs).load(std::memory_order_relaxed);
+        const std::uint32_t most_ms = session.header().block_max_ms.load(std::memory_order_relaxed);
         if (most_ms != kBlockForEver &&
             (now - begin >= std::uint64_t{most_ms} * 1'000'000u || now - beaten >= kHeartbeatNs)) {
             const bool full =
-                session.word(at::kCollectorState).load(std::memory_order_relaxed) == kStateSinkFull;
+                session.header().collector_state.load(std::memory_order_relaxed) == kStateSinkFull;
             const Cause cause = full ? Cause::kSinkFull : Cause::kCollectorGone;
             lane.degraded = static_cast<std::uint32_t>(cause) + 1;
             count_loss(lane, cause);
@@ -316,8 +316,8 @@ SP_DETAIL_COLD bool wait_for_room(Lane& lane, unsigned number, std::uint64_t nee
         });
     }
     const std::uint64_t waited = monotonic_now() - begin;
-    lane.ring.longword(ring_at::kStalls).fetch_add(1, std::memory_order_relaxed);
-    lane.ring.longword(ring_at::kStallNs).fetch_add(waited, std::memory_order_relaxed);
+    lane.ring.header().stalls.fetch_add(1, std::memory_order_relaxed);
+    lane.ring.header().stall_ns.fetch_add(waited, std::memory_order_relaxed);
     lane.stalled_ns += waited;
     lane.stalled_why = lost ? static_cast<std::uint8_t>(lane.degraded - 1) : 0;
     return !lost;
@@ -549,9 +549,8 @@ SP_DETAIL_COLD Lane* enter_lane(const Entry& entry, unsigned& number) {
     }
     // The busy lanes may only be touched by their owners; any thread may change this counter.
     if (thread.lanes[0].ring) {
-        thread.lanes[0]
-            .ring.longword(ring_at::kLosses + 8 * static_cast<unsigned>(Cause::kNested))
-            .fetch_add(1, std::memory_order_relaxed);
+        thread.lanes[0].ring.header().losses[static_cast<unsigned>(Cause::kNested)].fetch_add(
+            1, std::memory_order_relaxed);
     } else {
         count_session_loss(Cause::kNested);
     }

@@ -18,11 +18,10 @@ struct Ring {
     // Of a slice that was just claimed: bytes from its start that have memory, unless all have (is_there).
     std::uint32_t there = 0;
 
-    Word& word(std::size_t at) const { return *reinterpret_cast<Word*>(base + at); }
-    Long& longword(std::size_t at) const { return *reinterpret_cast<Long*>(base + at); }
-    Long& committed() const { return longword(ring_at::kCommitted); }
-    Long& consumed() const { return longword(ring_at::kConsumed); }
-    Long& oldest() const { return longword(ring_at::kOldest); }
+    RingHeader& header() const { return *reinterpret_cast<RingHeader*>(base); }
+    Long& committed() const { return header().committed; }
+    Long& consumed() const { return header().consumed; }
+    Long& oldest() const { return header().oldest; }
     explicit operator bool() const { return base != nullptr; }
 };
 
@@ -38,18 +37,6 @@ inline std::uint32_t capacity_of(unsigned size) {
     const unsigned shift = shift_of(size);
     return shift == 0 ? 0 : (1u << shift) - kRingHeader;
 }
-
-struct SlabEntry {
-    // Set once, by compare-and-swap from 0, when a first slice of that size is backed; afterwards slabs_next
-    // passes over the slab.
-    Word shift;
-    // Slices below this number are claimed, and backed: it passes over a slice only by compare-and-swap from
-    // that slice's number, after its backing.
-    Word next;
-    Word backed;
-    // By the collector: so far it has backed the slab.
-    Word prepared;
-};
 
 inline SlabEntry& slab_entry(std::uint32_t slab) {
     return *reinterpret_cast<SlabEntry*>(session.control + session.slabs_at + slab * sizeof(SlabEntry));
@@ -75,7 +62,7 @@ inline std::uint32_t end_of_first(std::uint32_t number, unsigned shift) {
 
 // Offset in a slice of the first record of the stream that begins next in it.
 inline std::uint32_t begin_of_records(const Ring& ring) {
-    const std::uint32_t capacity = ring.word(ring_at::kCapacity).load(std::memory_order_relaxed);
+    const std::uint32_t capacity = ring.header().capacity.load(std::memory_order_relaxed);
     if (capacity == 0) return kRingHeader;
     return kRingHeader +
            static_cast<std::uint32_t>(ring.committed().load(std::memory_order_acquire) % capacity);
@@ -84,15 +71,14 @@ inline std::uint32_t begin_of_records(const Ring& ring) {
 // Whether the losses of this ring are stored, so that a new stream may begin with none.
 SP_DETAIL_COLD bool is_told(const Ring& ring) {
     std::uint64_t sum = 0;
-    for (unsigned cause = 0; cause < kCauses; ++cause)
-        sum += ring.longword(ring_at::kLosses + 8 * cause).load(std::memory_order_relaxed);
-    return sum == ring.longword(ring_at::kTold).load(std::memory_order_relaxed);
+    for (const Long& lost : ring.header().losses) sum += lost.load(std::memory_order_relaxed);
+    return sum == ring.header().told.load(std::memory_order_relaxed);
 }
 
 // The state of a slice. Its owner or claimer changes it, and no other thread may then.
 inline std::uint32_t ring_state(std::uint32_t word) { return word & kRingStateMask; }
 inline void set_ring_state(const Ring& ring, std::uint32_t state) {
-    Steps::set_state(ring.word(ring_at::kState), state);
+    Steps::set_state(ring.header().state, state);
 }
 
 // Whether a slice in this state may be taken over. It may if it is free, or if its owner left or died and it
@@ -108,28 +94,28 @@ SP_DETAIL_COLD bool is_adoptable(const Ring& ring, std::uint32_t state, bool for
     if (!is_free_to_go()) return false;
     if (state != kRingLive) return true;
     // Read once more when the owner is known to be dead: it may have recorded until then.
-    return is_thread_dead(ring.word(ring_at::kOwnerTid).load(std::memory_order_relaxed)) && is_free_to_go();
+    return is_thread_dead(ring.header().owner_tid.load(std::memory_order_relaxed)) && is_free_to_go();
 }
 
 // The state word that a slice may be taken over from; kRingClaiming when it may not.
 SP_DETAIL_COLD std::uint32_t adoptable_state(const Ring& ring, bool forget) {
-    if (ring.word(ring_at::kMagic).load(std::memory_order_acquire) != kRingMagic) return kRingClaiming;
-    return Steps::adoptable_state(ring.word(ring_at::kState),
+    if (ring.header().magic.load(std::memory_order_acquire) != kRingMagic) return kRingClaiming;
+    return Steps::adoptable_state(ring.header().state,
                                   [&](std::uint32_t state) { return is_adoptable(ring, state, forget); });
 }
 
 // Whether the slice has all of its memory. Else the collector has given it back, or its owner has not come
 // to the end of it.
 inline bool is_there(const Ring& ring) {
-    return ring.word(ring_at::kReturned).load(std::memory_order_relaxed) == kPresent;
+    return ring.header().returned.load(std::memory_order_relaxed) == kPresent;
 }
 
 // Takes a slice over, with memory where its records begin: if the collector has given that back, it is made
 // again. False: others have the slice, the collector is giving its memory back now, or there is none.
 SP_DETAIL_COLD bool take_over(const Ring& ring, std::uint32_t word) {
-    if (!Steps::take_over(ring.word(ring_at::kState), word)) return false;
+    if (!Steps::take_over(ring.header().state, word)) return false;
     if (ring_state(word) == kRingFree) return true;
-    const std::uint32_t memory = Steps::look_at_memory(ring.word(ring_at::kReturned));
+    const std::uint32_t memory = Steps::look_at_memory(ring.header().returned);
     if (memory == kPresent) return true;
     const auto place = static_cast<std::size_t>(ring.base - session.rings);
     if (memory == kReturned && back(session.rings, place + begin_of_records(ring), 1, "rings")) return true;
@@ -177,8 +163,7 @@ SP_DETAIL_COLD Ring adopt(unsigned shift, std::uint32_t most, bool forget) {
                 } else if (take_over(ring, state)) {
                     return ring;
                 }
-            } else if (const auto ticks =
-                           ring.longword(ring_at::kClaimedTicks).load(std::memory_order_relaxed);
+            } else if (const auto ticks = ring.header().claimed_ticks.load(std::memory_order_relaxed);
                        ticks < oldest_ticks) {
                 oldest_ticks = ticks;
                 oldest = ring;
@@ -297,7 +282,7 @@ SP_DETAIL_COLD Ring take_from(std::uint32_t slab, unsigned shift, bool& has_memo
             const std::uint32_t missing = end - count_as_backed(slab, end);
             if (missing == 0) return ring;
             ring.there = (1u << shift) - missing;
-            ring.word(ring_at::kReturned).store(kReturned, std::memory_order_relaxed);
+            ring.header().returned.store(kReturned, std::memory_order_relaxed);
             return ring;
         }
     }
@@ -306,7 +291,7 @@ SP_DETAIL_COLD Ring take_from(std::uint32_t slab, unsigned shift, bool& has_memo
 
 // As below, without regard to earlier attempts.
 SP_DETAIL_COLD Ring take_new_now(unsigned shift, bool may_begin_slab, bool& has_memory) {
-    Word& slabs_next = session.word(at::kSlabsNext);
+    Word& slabs_next = session.header().slabs_next;
     for (;;) {
         const std::uint32_t slabs = slabs_in_use();
         for (std::uint32_t slab = slabs; slab-- > 0;)
@@ -359,32 +344,33 @@ SP_DETAIL_COLD Ring claim_slice(unsigned shift, bool may_begin_slab = true) {
 // Begins a stream in a slice that the caller has claimed.
 SP_DETAIL_COLD void begin_stream(const Ring& ring, unsigned shift, unsigned lane, std::uint32_t tid,
                                  std::uint32_t previous) {
+    RingHeader& header = ring.header();
     set_ring_state(ring, kRingClaiming);
     const std::uint64_t base = ring.committed().load(std::memory_order_relaxed);
-    ring.word(ring_at::kOwnerTid).store(tid, std::memory_order_relaxed);
-    const std::uint32_t stream = session.word(at::kStreamsNext).fetch_add(1, std::memory_order_acq_rel) + 1;
-    ring.word(ring_at::kStream).store(stream, std::memory_order_relaxed);
-    ring.word(ring_at::kCapacity).store((1u << shift) - kRingHeader, std::memory_order_relaxed);
-    ring.word(ring_at::kDataAt).store(kRingHeader, std::memory_order_relaxed);
-    ring.word(ring_at::kLane).store(lane | (session.copy & 0xFFFF) << 16, std::memory_order_relaxed);
-    ring.word(ring_at::kPrevious).store(previous, std::memory_order_relaxed);
-    ring.longword(ring_at::kClaimedTicks).store(session.now(), std::memory_order_relaxed);
+    header.owner_tid.store(tid, std::memory_order_relaxed);
+    const std::uint32_t stream = session.header().streams_next.fetch_add(1, std::memory_order_acq_rel) + 1;
+    header.stream.store(stream, std::memory_order_relaxed);
+    header.capacity.store((1u << shift) - kRingHeader, std::memory_order_relaxed);
+    header.data_at.store(kRingHeader, std::memory_order_relaxed);
+    header.lane = static_cast<std::uint16_t>(lane);
+    header.copy = static_cast<std::uint16_t>(session.copy);
+    header.previous.store(previous, std::memory_order_relaxed);
+    header.claimed_ticks.store(session.now(), std::memory_order_relaxed);
     char name[16] = {};
     name_of_thread(name);
     std::uint64_t halves[2];
     std::memcpy(halves, name, sizeof halves);
-    ring.longword(ring_at::kName).store(halves[0], std::memory_order_relaxed);
-    ring.longword(ring_at::kName + 8).store(halves[1], std::memory_order_relaxed);
-    ring.longword(ring_at::kBase).store(base, std::memory_order_relaxed);
+    header.name[0].store(halves[0], std::memory_order_relaxed);
+    header.name[1].store(halves[1], std::memory_order_relaxed);
+    header.base.store(base, std::memory_order_relaxed);
     ring.oldest().store(base, std::memory_order_relaxed);
     ring.consumed().store(base, std::memory_order_relaxed);
-    ring.word(ring_at::kWaiting).store(0, std::memory_order_relaxed);
-    ring.longword(ring_at::kStalls).store(0, std::memory_order_relaxed);
-    ring.longword(ring_at::kStallNs).store(0, std::memory_order_relaxed);
-    ring.longword(ring_at::kTold).store(0, std::memory_order_relaxed);
-    for (unsigned cause = 0; cause < kCauses; ++cause)
-        ring.longword(ring_at::kLosses + 8 * cause).store(0, std::memory_order_relaxed);
-    ring.word(ring_at::kMagic).store(kRingMagic, std::memory_order_release);
+    header.waiting.store(0, std::memory_order_relaxed);
+    header.stalls.store(0, std::memory_order_relaxed);
+    header.stall_ns.store(0, std::memory_order_relaxed);
+    header.told.store(0, std::memory_order_relaxed);
+    for (Long& lost : header.losses) lost.store(0, std::memory_order_relaxed);
+    header.magic.store(kRingMagic, std::memory_order_release);
     set_ring_state(ring, kRingLive);
 }
 

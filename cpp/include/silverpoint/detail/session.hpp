@@ -53,8 +53,8 @@ struct Session {
     Path path;
 
     ControlHeader& header() const { return header_of(control); }
-    Word& word(std::size_t at) const { return *reinterpret_cast<Word*>(control + at); }
-    Long& longword(std::size_t at) const { return *reinterpret_cast<Long*>(control + at); }
+    // The entry of a site, in the table that is backed up to it.
+    SiteEntry& site(std::size_t number) const { return site_of(control, sites_at, number); }
     // Whether there is a session of this very process; else call ensure_session().
     bool is_ready() const {
         const Word* page = alive.load(std::memory_order_acquire);

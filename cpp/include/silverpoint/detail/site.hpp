@@ -202,27 +202,13 @@ class Description {
     char head_[kDescFixed] = {};
 };
 
-struct SiteEntry {
-    Word stage;
-    Word location_at;
-    Word body_at;
-    Word zero;
-    Long hash;
-    Long probe;  // probe_event
-};
-
-inline SiteEntry& site_entry(std::uint32_t number) {
-    return *reinterpret_cast<SiteEntry*>(session.control + session.sites_at +
-                                         std::size_t{number} * kSiteEntry);
-}
-
 // Instead of an entry, or a place: there is no memory now; or there is no room, and never will be.
 inline constexpr std::uint32_t kNoMemory = 0xFFFFFFFE, kNoRoom = 0xFFFFFFFF;
 
 // Makes sure that the descriptions are backed up to `end`. It backs more than needed, to ask less often;
 // where little memory is left, only the pages that are needed.
 SP_DETAIL_COLD bool back_descriptions(std::size_t end) {
-    Long& reserved = session.longword(at::kDescsReserved);
+    Long& reserved = session.header().descs_reserved;
     std::uint64_t known = reserved.load(std::memory_order_acquire);
     if (known >= end) return true;
     for (const std::uint64_t step : {65536u, 4096u}) {
@@ -241,7 +227,7 @@ SP_DETAIL_COLD bool back_descriptions(std::size_t end) {
 // its backing and never beyond the region. So a failed attempt takes nothing, however often it is repeated.
 SP_DETAIL_COLD std::uint32_t store_description(const Description& description) {
     const auto units = static_cast<std::uint32_t>(description.size() / 8);
-    Word& next = session.word(at::kDescsNext);
+    Word& next = session.header().descs_next;
     std::uint32_t at = next.load(std::memory_order_acquire);
     do {
         const std::size_t end = (std::size_t{at} + units) * 8;
@@ -258,7 +244,7 @@ SP_DETAIL_COLD std::uint32_t store_description(const Description& description) {
 
 SP_DETAIL_COLD bool equals_description(std::uint32_t at, const Description& description) {
     const std::size_t begin = std::size_t{at} * 8;
-    if (begin + description.size() > session.longword(at::kDescsReserved).load(std::memory_order_acquire))
+    if (begin + description.size() > session.header().descs_reserved.load(std::memory_order_acquire))
         return false;
     const char* from = session.control + session.descs_at + begin;
     bool same = true;
@@ -274,7 +260,7 @@ SP_DETAIL_COLD std::uint32_t register_site(const Description& description, bool 
     const std::uint32_t mask = session.index_cap - 1;
     auto slot = static_cast<std::uint32_t>(description.hash()) & mask;
     const auto slot_word = [&](std::uint32_t at) -> Word& {
-        return session.word(session.index_at + std::size_t{at} * 4);
+        return *reinterpret_cast<Word*>(session.control + session.index_at + std::size_t{at} * 4);
     };
     if (!back(session.control, session.index_at + std::size_t{slot} * 4, 4, "control")) return kNoMemory;
     for (std::uint32_t probes = 0; probes <= mask; ++probes, slot = (slot + 1) & mask) {
@@ -284,7 +270,7 @@ SP_DETAIL_COLD std::uint32_t register_site(const Description& description, bool 
         const std::uint32_t known = slot_word(slot).load(std::memory_order_acquire);
         if (known == 0) break;
         if (known > session.sites_cap) continue;
-        const SiteEntry& entry = site_entry(known - 1);
+        const SiteEntry& entry = session.site(known - 1);
         if (entry.stage.load(std::memory_order_acquire) >= kStageLocated &&
             entry.hash.load(std::memory_order_relaxed) == description.hash() &&
             equals_description(entry.location_at.load(std::memory_order_relaxed), description))
@@ -292,7 +278,7 @@ SP_DETAIL_COLD std::uint32_t register_site(const Description& description, bool 
     }
     // As with descriptions: entries below `sites_next` are backed, and an attempt that fails takes none. (A
     // description is lost where another takes the last entry, or the last that is backed, in between.)
-    Word& next = session.word(at::kSitesNext);
+    Word& next = session.header().sites_next;
     std::uint32_t number = next.load(std::memory_order_acquire);
     std::uint32_t place = kNoRoom;
     do {
@@ -304,7 +290,7 @@ SP_DETAIL_COLD std::uint32_t register_site(const Description& description, bool 
         if (place == kNoRoom) place = store_description(description);
         if (place == kNoRoom || place == kNoMemory) return place;
     } while (!next.compare_exchange_weak(number, number + 1, std::memory_order_acq_rel));
-    SiteEntry& entry = site_entry(number);
+    SiteEntry& entry = session.site(number);
     entry.stage.store(kStageWriting, std::memory_order_relaxed);
     entry.location_at.store(place, std::memory_order_relaxed);
     entry.body_at.store(complete ? place : 0, std::memory_order_relaxed);
@@ -322,7 +308,7 @@ SP_DETAIL_COLD std::uint32_t register_site(const Description& description, bool 
 
 // What the directives say about a site, now.
 SP_DETAIL_COLD bool decide_now(const SiteFacts& facts) {
-    std::uint32_t len = session.word(at::kDirectivesLen).load(std::memory_order_acquire);
+    std::uint32_t len = session.header().directives_len.load(std::memory_order_acquire);
     if (len > session.directives_cap) len = session.directives_cap;
     return decide({session.control + session.directives_at, len}, facts);
 }
@@ -332,7 +318,7 @@ SP_DETAIL_COLD bool decide_now(const Site& site) {
 }
 // The same where no writer of directives visits a state byte later: not while they are being written.
 SP_DETAIL_COLD bool decide_at_rest(const SiteFacts& facts) {
-    Word& generation = session.word(at::kGeneration);
+    Word& generation = session.header().generation;
     bool on = false;
     for (int i = 0; i < 100; ++i) {
         const std::uint32_t before = generation.load(std::memory_order_seq_cst);
@@ -362,7 +348,7 @@ SP_DETAIL_COLD std::uint32_t note_shortage(std::uint32_t found) {
 // Evaluates the directives for a site and stores its state; again if they changed meanwhile.
 SP_DETAIL_COLD void evaluate(const Site& site, std::uint32_t entry) {
     auto& state = *reinterpret_cast<StateByte*>(session.control + session.states_at + entry);
-    Word& generation = session.word(at::kGeneration);
+    Word& generation = session.header().generation;
     for (int i = 0; i < 100; ++i) {
         const std::uint32_t before = generation.load(std::memory_order_seq_cst);
         const bool on = decide_now(site);
@@ -402,7 +388,7 @@ inline bool Site::records() const {
     // A controller that wrote other bits of the state in the same moment has left the bit.
     const std::uint32_t asked = probes_wanted();
     if (asked == 0) [[unlikely]] {
-        stop_probing(session.word(at::kProbesAsked), *const_cast<StateByte*>(state_of(number)), 0);
+        stop_probing(session.header().probes_asked, *const_cast<StateByte*>(state_of(number)), 0);
         return is_on;
     }
     begin_probes();
@@ -445,7 +431,7 @@ SP_DETAIL_COLD std::uint32_t Site::enter(const char* the_function, const char* t
     if (!entry.compare_exchange_strong(known, number, std::memory_order_acq_rel)) number = known;
     note_site_of_copy(number);
     // (Of an entry that was complete before: its tracer may have refused it, and sees the bit only now.)
-    if (probes_wanted() != 0 && site_entry(number).stage.load(std::memory_order_seq_cst) == kStageComplete)
+    if (probes_wanted() != 0 && session.site(number).stage.load(std::memory_order_seq_cst) == kStageComplete)
         wake_probes();
     state.store(state_of(number), std::memory_order_release);
     return number;
@@ -487,7 +473,7 @@ SP_DETAIL_COLD bool Site::complete(Kind kind, std::string_view names, std::strin
         note_site_of_copy(at);
         if (probes_wanted() != 0) wake_probes();
     };
-    SiteEntry& known = site_entry(number);
+    SiteEntry& known = session.site(number);
     std::uint32_t none = 0;
     if (known.stage.load(std::memory_order_acquire) == kStageLocated &&
         known.body_at.load(std::memory_order_acquire) == 0) {
