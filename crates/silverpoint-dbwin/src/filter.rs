@@ -1,5 +1,7 @@
 //! Which messages are shown.
 
+use silverpoint_wire::glob;
+
 /// What the user has asked for. Without words, everything.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Filter {
@@ -19,42 +21,13 @@ impl Filter {
 
     /// Whether a text is wanted.
     pub fn wants_text(&self, text: &str) -> bool {
-        self.text.as_ref().is_none_or(|part| {
-            let pattern: Vec<char> = format!("*{part}*").chars().collect();
-            is_like(&pattern, &text.chars().collect::<Vec<_>>())
-        })
+        self.text.as_ref().is_none_or(|part| glob::matches(&*format!("*{part}*"), text))
     }
 }
 
 /// Whether a name with or without `.exe` is as the pattern says.
 fn matches(pattern: &str, name: &str) -> bool {
-    let pattern: Vec<char> = pattern.chars().collect();
-    [name, name.strip_suffix(".exe").unwrap_or(name)]
-        .iter()
-        .any(|name| is_like(&pattern, &name.chars().collect::<Vec<_>>()))
-}
-
-/// Goes back to the last `*` alone: an earlier one can stay as it is.
-fn is_like(pattern: &[char], name: &[char]) -> bool {
-    let (mut at, mut in_name, mut star) = (0, 0, None);
-    while in_name < name.len() {
-        match pattern.get(at) {
-            Some('*') => {
-                star = Some((at, in_name));
-                at += 1;
-            }
-            Some(c) if *c == '?' || *c == name[in_name] => {
-                at += 1;
-                in_name += 1;
-            }
-            _ => {
-                let Some((star_at, from)) = star else { return false };
-                star = Some((star_at, from + 1));
-                (at, in_name) = (star_at + 1, from + 1);
-            }
-        }
-    }
-    pattern[at..].iter().all(|c| *c == '*')
+    glob::matches(pattern, name) || name.strip_suffix(".exe").is_some_and(|name| glob::matches(pattern, name))
 }
 
 #[cfg(test)]

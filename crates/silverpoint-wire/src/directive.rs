@@ -7,6 +7,7 @@
 use std::fmt;
 
 use crate::function::function_name;
+use crate::glob;
 use crate::level::Level;
 
 /// What directives look at.
@@ -266,89 +267,19 @@ impl Target<'_> {
     fn matches(&self, site: &SiteFacts<'_>) -> bool {
         match self {
             Target::Everything => true,
-            Target::Category(pattern) => matches_category(pattern, site.category),
-            Target::File(pattern) => matches_file(pattern, site.file),
-            Target::Line(pattern, line) => *line == site.line && matches_file(pattern, site.file),
+            Target::Category(pattern) => glob::matches_category(pattern.as_bytes(), site.category.as_bytes()),
+            Target::File(pattern) => is_file_of(pattern, site),
+            Target::Line(pattern, line) => *line == site.line && is_file_of(pattern, site),
             Target::Function(pattern) => {
-                let name = function_name(site.function).as_bytes();
-                glob_end(pattern.as_bytes(), name, |start| name[..start].ends_with(b"::"))
+                glob::matches_end(pattern.as_bytes(), function_name(site.function).as_bytes(), "::")
             }
         }
     }
-}
-
-/// The category itself, or one below it.
-pub fn matches_category(pattern: &str, category: &str) -> bool {
-    let name = category.as_bytes();
-    let below = |end: usize| matches!(name[end], b'.' | b'/') || name[end..].starts_with(b"::");
-    let may_end = |end: usize| end == name.len() || below(end);
-    glob_to(View::forward(pattern.as_bytes()), View::forward(name), may_end)
 }
 
 /// The end of the path at a `/`.
-pub fn matches_file(pattern: &str, file: &str) -> bool {
-    glob_end(pattern.as_bytes(), file.as_bytes(), |start| file.as_bytes()[start - 1] == b'/')
-}
-
-/// Whether the pattern (`*` any bytes, `?` one) matches the whole name. Time at most |pattern| × |name|.
-pub fn glob(pattern: &[u8], name: &[u8]) -> bool {
-    glob_to(View::forward(pattern), View::forward(name), |end| end == name.len())
-}
-
-/// Whether the pattern matches the whole name, or its end from a place (above 0) where one may start.
-fn glob_end(pattern: &[u8], name: &[u8], may_start: impl Fn(usize) -> bool) -> bool {
-    let reversed = |bytes| View { bytes, reversed: true };
-    glob_to(reversed(pattern), reversed(name), |taken| taken == name.len() || may_start(name.len() - taken))
-}
-
-/// Bytes, read from either side.
-#[derive(Clone, Copy)]
-struct View<'a> {
-    bytes: &'a [u8],
-    reversed: bool,
-}
-
-impl<'a> View<'a> {
-    fn forward(bytes: &'a [u8]) -> View<'a> {
-        View { bytes, reversed: false }
-    }
-
-    fn get(&self, at: usize) -> Option<u8> {
-        let at = if self.reversed { self.bytes.len().checked_sub(at + 1)? } else { at };
-        self.bytes.get(at).copied()
-    }
-}
-
-/// Whether the pattern matches the name's first bytes, as many as `may_end` admits (all of them: always). One pass over all ends: a name that comes from
-/// another process may have thousands of them.
-fn glob_to(pattern: View<'_>, name: View<'_>, may_end: impl Fn(usize) -> bool) -> bool {
-    let (mut p, mut n) = (0, 0);
-    // Where to go on when what follows the last star does not match: what precedes it has matched as early as it can.
-    let mut retry: Option<(usize, usize)> = None;
-    loop {
-        match (pattern.get(p), name.get(n)) {
-            (None, _) if may_end(n) => return true,
-            (Some(b'*'), _) => {
-                p += 1;
-                retry = Some((p, n));
-                continue;
-            }
-            (Some(wanted), Some(byte)) if wanted == b'?' || wanted == byte => {
-                p += 1;
-                n += 1;
-                continue;
-            }
-            _ => {}
-        }
-        match retry {
-            Some((after_star, from)) if from < name.bytes.len() => {
-                retry = Some((after_star, from + 1));
-                p = after_star;
-                n = from + 1;
-            }
-            _ => return false,
-        }
-    }
+fn is_file_of(pattern: &str, site: &SiteFacts<'_>) -> bool {
+    glob::matches_end(pattern.as_bytes(), site.file.as_bytes(), "/")
 }
 
 #[cfg(test)]
@@ -441,36 +372,12 @@ mod tests {
         }
     }
 
-    #[test]
-    #[cfg_attr(miri, ignore = "takes minutes in an interpreter")]
-    fn a_hostile_name_costs_one_pass() {
-        // What takes a pass for each place of it does not come to an end.
-        let name = "a.".repeat(1_000_000);
-        assert!(!matches_category("*a*a*a*b", &name));
-        assert!(!matches_file("b*a*a*a*", &name.replace('.', "/")));
-    }
-
     /// Few letters, so that patterns and names meet.
     const NAME: &str = "[ab:./]{0,12}";
-    const PATTERN: &str = "[ab:./*?]{0,8}";
     const TEXT: &str = "(( ?[ab*?:./]{0,4}(\\.c|\\.c:1|\\(\\))?(=(debug|off|on|error|x))? ?|info|off|TRACE),){0,4}(ab|info|)";
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 256 }))]
-
-        #[test]
-        fn one_pass_finds_what_trying_every_end_finds(pattern in PATTERN, name in NAME) {
-            let (p, n) = (pattern.as_bytes(), name.as_bytes());
-            prop_assert_eq!(glob(p, n), tried(p, n));
-            let below = |at: usize| matches!(n[at], b'.' | b'/') || n[at..].starts_with(b"::");
-            let category = tried(p, n) || (0..n.len()).any(|at| below(at) && tried(p, &n[..at]));
-            prop_assert_eq!(matches_category(&pattern, &name), category);
-            let file = tried(p, n) || (0..n.len()).any(|at| n[at] == b'/' && tried(p, &n[at + 1..]));
-            prop_assert_eq!(matches_file(&pattern, &name), file);
-            let function = tried(p, n) || (2..=n.len()).any(|at| n[..at].ends_with(b"::") && tried(p, &n[at..]));
-            let facts = SiteFacts { level: Level::Info, category: "", file: "", line: 0, function: &name };
-            prop_assert_eq!(Target::Function(&pattern).matches(&facts), function);
-        }
 
         #[test]
         fn both_ways_to_decide_agree(
@@ -494,18 +401,6 @@ mod tests {
             decide(&text, &facts);
             if let Err(error) = check(&text) {
                 prop_assert!(error.column <= text.chars().count() + 1);
-            }
-        }
-    }
-
-    /// The meaning of a pattern, by trying everything.
-    fn tried(pattern: &[u8], name: &[u8]) -> bool {
-        match pattern.split_first() {
-            None => name.is_empty(),
-            Some((b'*', rest)) => (0..=name.len()).any(|at| tried(rest, &name[at..])),
-            Some((b'?', rest)) => name.split_first().is_some_and(|(_, name)| tried(rest, name)),
-            Some((byte, rest)) => {
-                name.split_first().is_some_and(|(first, name)| first == byte && tried(rest, name))
             }
         }
     }

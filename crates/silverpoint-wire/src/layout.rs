@@ -138,16 +138,6 @@ pub mod collector_state {
     pub const LEAVING: u32 = 3;
 }
 
-/// What a producer does when its ring is full.
-pub mod policy {
-    /// Waits for room.
-    pub const BLOCK: u8 = 0;
-    /// Counts the loss and goes on.
-    pub const DROP: u8 = 1;
-    /// Overwrites the oldest.
-    pub const OVERWRITE: u8 = 2;
-}
-
 /// The site table (spec/wire.md section 3.2).
 pub mod site_entry {
     /// Bytes of an entry.

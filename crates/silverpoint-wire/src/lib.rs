@@ -49,6 +49,7 @@ pub mod compression;
 pub mod crash;
 pub mod directive;
 pub mod function;
+pub mod glob;
 pub mod layout;
 pub mod leaf;
 pub mod level;

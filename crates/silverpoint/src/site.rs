@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use crate::platform::owner::{self, Description, Event, Mark, Registered};
 use silverpoint_wire::layout::state;
+use silverpoint_wire::level;
 use silverpoint_wire::marker;
 
 use crate::args::{Args, Types};
@@ -13,34 +14,34 @@ use crate::platform::RECORDS;
 use crate::section;
 use crate::sig::{Class, decimal};
 
-/// What a site is for (spec/wire.md, section 7).
+/// What a site is for (spec/wire.md, section 7): the kinds that the macros make, and three that descriptions do not have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
     /// Text with placeholders.
-    Log = 0,
+    Log = level::Kind::Log as u8,
     /// A name and values.
-    Event = 2,
+    Event = level::Kind::Event as u8,
     /// The begin of a stretch of time.
-    Span = 3,
+    Span = level::Kind::Span as u8,
     /// A value that changes in time.
-    Counter = 4,
+    Counter = level::Kind::Counter as u8,
     /// A point in time.
-    Instant = 5,
+    Instant = level::Kind::Instant as u8,
     /// The begin of a stretch of time that may end in another thread.
-    AsyncBegin = 6,
+    AsyncBegin = level::Kind::AsyncBegin as u8,
     /// Its end.
-    AsyncEnd = 7,
+    AsyncEnd = level::Kind::AsyncEnd as u8,
     /// A point within it.
-    AsyncInstant = 8,
+    AsyncInstant = level::Kind::AsyncInstant as u8,
     /// The begin of a way through threads.
-    FlowBegin = 9,
+    FlowBegin = level::Kind::FlowBegin as u8,
     /// A station of it.
-    FlowStep = 10,
+    FlowStep = level::Kind::FlowStep as u8,
     /// Its end.
-    FlowEnd = 11,
+    FlowEnd = level::Kind::FlowEnd as u8,
     /// One id came from another.
-    Link = 12,
+    Link = level::Kind::Link as u8,
     /// The begin of an async span, which knows of its end.
     AsyncSpan = 253,
     /// A span that has the name of its function.

@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 
 use silverpoint_trace::cbor;
+use silverpoint_wire::glob;
 use silverpoint_wire::leaf::{Container, Leaf, Pieces};
 use silverpoint_wire::signature::Type;
 use silverpoint_wire::value;
 
 use super::expression::{Literal, Operator, Test, numbers};
-use super::glob;
 
 /// Whether the value in `args` at `at` (of type `ty`) passes `test`, whose path below the argument is `path`.
 ///
@@ -132,8 +132,8 @@ impl Finder<'_> {
     fn decide(&self, order: Option<Ordering>, text: impl FnOnce() -> String) -> Done {
         let pass = match self.test.operator {
             Operator::Exists => true,
-            Operator::Like => glob::matches(&self.test.literal.text, &text()),
-            Operator::NotLike => !glob::matches(&self.test.literal.text, &text()),
+            Operator::Like => glob::matches(&*self.test.literal.text, &*text()),
+            Operator::NotLike => !glob::matches(&*self.test.literal.text, &*text()),
             operator => order_passes(operator, order),
         };
         if pass { Err(Found) } else { Ok(()) }
@@ -156,8 +156,8 @@ fn order_passes(operator: Operator, order: Option<Ordering>) -> bool {
 fn compare_text(test: &Test, text: &str) -> bool {
     match test.operator {
         Operator::Exists => true,
-        Operator::Like => glob::matches(&test.literal.text, text),
-        Operator::NotLike => !glob::matches(&test.literal.text, text),
+        Operator::Like => glob::matches(&*test.literal.text, text),
+        Operator::NotLike => !glob::matches(&*test.literal.text, text),
         operator if test.literal.is_number() => order_passes(operator, order_of_numbers(text, &test.literal)),
         operator => order_passes(operator, Some(text.cmp(&test.literal.text))),
     }

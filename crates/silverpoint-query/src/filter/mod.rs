@@ -6,13 +6,13 @@
 mod compiled;
 mod evaluate;
 mod expression;
-mod glob;
 mod line;
 mod records;
 mod selected;
 
 use silverpoint_render::time::TimeZone;
 use silverpoint_trace::Site;
+use silverpoint_wire::glob;
 use silverpoint_wire::level::Level;
 
 pub use expression::{Expression, ExpressionError, Literal, Operator, Test};
@@ -109,7 +109,7 @@ pub fn category(pattern: &str) -> Result<String, String> {
 fn wants_category(pattern: &str, site: &Site) -> bool {
     let with_level = pattern.rsplit_once('=').and_then(|(name, level)| Some((name, level.parse().ok()?)));
     let (name, least) = with_level.unwrap_or((pattern, Level::Trace));
-    site.level() >= least && glob::matches_category(name, &site.description.category)
+    site.level() >= least && glob::matches_category(name, &*site.description.category)
 }
 
 /// A file's path or its end at a `/`, with `*` and `?`, and an optional line: `pump.cpp:88`, `src/*.rs`.
@@ -132,7 +132,7 @@ impl FilePattern {
 
     fn matches(&self, site: &Site) -> bool {
         self.line.is_none_or(|line| line == site.description.line)
-            && glob::matches_end(&self.path, &site.description.file, "/")
+            && glob::matches_end(&*self.path, &*site.description.file, "/")
     }
 }
 
@@ -157,7 +157,7 @@ impl WhoPattern {
 
     /// Whether it means the one with this id and name.
     pub fn matches(&self, id: u32, name: &str) -> bool {
-        self.id == Some(id) || glob::matches(&self.pattern, name)
+        self.id == Some(id) || glob::matches(&*self.pattern, name)
     }
 }
 

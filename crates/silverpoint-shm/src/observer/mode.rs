@@ -194,7 +194,7 @@ impl ObservedSession {
         restored.into_iter().collect()
     }
 
-    /// By level, trace to fatal ([`silverpoint_wire::layout::policy`]); two unused.
+    /// By level, trace to fatal (numbers of [`silverpoint_wire::policy::WhenFull`]); two unused.
     pub fn set_policy(&self, policy: [u8; 8]) -> Result<(), ObserveError> {
         self.put(at::POLICY, &policy)
     }

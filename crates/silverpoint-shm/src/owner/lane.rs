@@ -15,6 +15,8 @@ use std::cell::Cell;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, Ordering, compiler_fence};
 
+use silverpoint_wire::policy::WhenFull;
+
 use super::anchors;
 use super::at;
 use super::cause::Cause;
@@ -22,7 +24,7 @@ use super::contexts::Stated;
 use super::control::Shared;
 use super::remembered::Remembered;
 use super::session::Session;
-use super::settings::{LEVELS, Policy};
+use super::settings::LEVELS;
 use super::slabs::{self, Claim, SIZES, Slice};
 use super::{paged, prepared};
 use crate::lines::{self, AHEAD};
@@ -81,14 +83,6 @@ struct Loss {
     count: Cell<u64>,
     first_ticks: Cell<u64>,
     last_ticks: Cell<u64>,
-}
-
-/// What to do with a record for which the collector has left no room.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Mode {
-    Block,
-    Drop,
-    Overwrite,
 }
 
 impl Lane {
@@ -172,8 +166,8 @@ impl Lane {
                 continue;
             }
             let want = size.min(limit);
-            let mode = mode(session, level);
-            let overwrite = mode == Mode::Overwrite;
+            let when_full = when_full(session, level);
+            let overwrite = when_full == WhenFull::Overwrite;
             if self.degraded.get() != 0 {
                 if !overwrite && self.head.used() > self.head.capacity() as u64 / 2 {
                     return Err(Cause::from_number(self.degraded.get() - 1));
@@ -192,7 +186,7 @@ impl Lane {
             let mut room = self.head.make_room(want, false);
             if room == Room::Full
                 && (self.grow(session, remembered, number, size, slabs::is_plenty(session, self.next_size()))
-                    || (!overwrite && self.go_on(session, remembered, number, mode == Mode::Drop)))
+                    || (!overwrite && self.go_on(session, remembered, number, when_full == WhenFull::Drop)))
             {
                 continue;
             }
@@ -212,9 +206,11 @@ impl Lane {
                     }
                     return Ok(want);
                 }
-                Room::Full => match mode {
-                    Mode::Drop => return Err(Cause::Full),
-                    Mode::Block | Mode::Overwrite => self.wait(session, remembered, number, want, level)?,
+                Room::Full => match when_full {
+                    WhenFull::Drop => return Err(Cause::Full),
+                    WhenFull::Block | WhenFull::Overwrite => {
+                        self.wait(session, remembered, number, want, level)?
+                    }
                 },
             }
         }
@@ -444,7 +440,7 @@ impl Lane {
             self.head.wait_for_room(size, WAIT_NS, || is_largest && slabs::is_one_adoptable(session, &claim));
             if self.head.has_room(size)
                 || self.go_on(session, remembered, number, false)
-                || mode(session, level) != Mode::Block
+                || when_full(session, level) != WhenFull::Block
             {
                 break Ok(());
             }
@@ -541,20 +537,16 @@ fn fitting(session: &Session, size: usize) -> usize {
 
 /// Whether records of any level may be overwritten.
 fn overwrites(session: &Session) -> bool {
-    (0..LEVELS as u8).any(|level| mode(session, level) == Mode::Overwrite)
+    (0..LEVELS as u8).any(|level| when_full(session, level) == WhenFull::Overwrite)
 }
 
-fn mode(session: &Session, level: u8) -> Mode {
+fn when_full(session: &Session, level: u8) -> WhenFull {
     if !session.is_collected() {
-        return Mode::Overwrite;
+        return WhenFull::Overwrite;
     }
     let level = usize::from(level).min(LEVELS - 1);
     // SAFETY: the header is always backed.
-    match unsafe { session.control.u8(at::header::POLICY + level) }.load(Ordering::Relaxed) {
-        n if n == Policy::Drop as u8 => Mode::Drop,
-        n if n == Policy::Overwrite as u8 => Mode::Overwrite,
-        _ => Mode::Block,
-    }
+    WhenFull::from_u8(unsafe { session.control.u8(at::header::POLICY + level) }.load(Ordering::Relaxed))
 }
 
 pub(crate) fn ring_doorbell(session: &Session) {

@@ -2,31 +2,22 @@
 
 use std::ffi::CStr;
 
+use silverpoint_wire::level::Level;
+use silverpoint_wire::policy::{self, WhenFull};
+
 use super::at::{self, control::BLOCK_FOR_EVER as BLOCK_FOREVER};
 use crate::memory::{self, number_and_unit};
 use crate::sys;
 
-/// By level, trace to fatal.
-pub(crate) const LEVELS: usize = 6;
-const LEVEL_NAMES: [&[u8]; LEVELS] = [b"trace", b"debug", b"info", b"warn", b"error", b"fatal"];
-
-/// A full ring's policy, as in the control header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Policy {
-    /// Wait for the collector, at most `block_max_ms`.
-    Block = 0,
-    /// Count and go on.
-    Drop = 1,
-    /// Give up what is oldest.
-    Overwrite = 2,
-}
+/// How many there are.
+pub(crate) const LEVELS: usize = Level::ALL.len();
 
 /// The settings of a session at its start.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
     /// `SILVERPOINT_FILTER`, when it is set: recording is demanded.
     pub(crate) filter: Option<&'static [u8]>,
+    /// By level, trace to fatal.
     pub(crate) policy: [u8; LEVELS],
     pub(crate) block_max_ms: u32,
     /// `SILVERPOINT_MEMORY`: ceiling of the ring file in bytes.
@@ -48,7 +39,7 @@ impl Settings {
         let is_one = |name| variable(name) == Some(b"1");
         let mut settings = Self {
             filter: variable(c"SILVERPOINT_FILTER"),
-            policy: [Policy::Block as u8; LEVELS],
+            policy: [WhenFull::Block as u8; LEVELS],
             block_max_ms: 1000,
             memory: variable(c"SILVERPOINT_MEMORY").and_then(memory::asked),
             collector_expected: is_one(c"SILVERPOINT_COLLECTOR"),
@@ -68,33 +59,11 @@ impl Settings {
     }
 
     fn read_policy(&mut self, text: &[u8]) {
-        for (i, part) in text.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).enumerate() {
-            let (level, name) = match part.iter().position(|byte| *byte == b'=') {
-                // `block=forever` is a policy; elsewhere the text before `=` is a level.
-                Some(at) if &part[..at] != b"block" => {
-                    (Some(part[..at].trim_ascii()), part[at + 1..].trim_ascii())
-                }
-                _ => (None, part),
-            };
-            let levels = match level {
-                None if i == 0 => 0..LEVELS,
-                None => continue,
-                Some(level) => match LEVEL_NAMES.iter().position(|name| level.eq_ignore_ascii_case(name)) {
-                    Some(n) => n..n + 1,
-                    None => continue,
-                },
-            };
-            let policy = match name {
-                b"block" => Policy::Block,
-                b"block=forever" => {
-                    self.block_max_ms = BLOCK_FOREVER;
-                    Policy::Block
-                }
-                b"drop" => Policy::Drop,
-                b"overwrite" => Policy::Overwrite,
-                _ => continue,
-            };
-            self.policy[levels].fill(policy as u8);
+        for part in policy::parts(text).flatten() {
+            part.apply(&mut self.policy);
+            if part.is_forever {
+                self.block_max_ms = BLOCK_FOREVER;
+            }
         }
     }
 }
