@@ -1,6 +1,6 @@
 //! Patterns with `*` (any units) and `?` (one). Directives count bytes (`spec/directives.md`), filters count characters.
 //!
-//! A name comes from another process, and may have thousands of separators. So one pass compares a pattern with all parts of a name: the time is at most the
+//! A name comes from another process, and may have thousands of separators. So one pass compares a pattern with all parts of a name. The time is at most the
 //! product of both lengths, and nothing is allocated.
 
 /// What is left of a pattern or a name: bytes (`&[u8]`) or characters (`&str`).
