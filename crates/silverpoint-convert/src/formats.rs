@@ -7,6 +7,7 @@ use crate::cbor::{CborReader, CborWriter};
 use crate::chrome::ChromeWriter;
 use crate::csv::{CsvReader, CsvWriter};
 use crate::ctf::CTF;
+use crate::etl::ETL;
 use crate::json::{JsonReader, JsonWriter, Shape};
 use crate::otlp::{self, OTLP};
 use crate::perfetto::PerfettoWriter;
@@ -39,7 +40,8 @@ pub struct Format {
     pub about: &'static str,
     /// Absent where it is only written, and of trace files, which are opened by [`silverpoint_trace::Trace`].
     pub reader: Option<MakeReader>,
-    /// Absent where it is only read, and where the output is no file: of CTF, which is a directory ([`crate::ctf::CtfWriter`]).
+    /// Absent where it is only read, and where the output is no stream: CTF is a directory ([`crate::ctf::CtfWriter`]). The begin of an Event Trace Log is written last
+    /// ([`crate::etl::EtlWriter`]).
     pub writer: Option<MakeWriter>,
 }
 
@@ -167,6 +169,13 @@ const BUILT_IN: &[Format] = &[
         name: CTF,
         endings: &["ctf"],
         about: "CTF 1.8, a directory, for Babeltrace and Trace Compass",
+        reader: None,
+        writer: None,
+    },
+    Format {
+        name: ETL,
+        endings: &["etl"],
+        about: "Event Trace Log of Windows, for Windows Performance Analyzer and PerfView",
         reader: None,
         writer: None,
     },

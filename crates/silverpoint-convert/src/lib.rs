@@ -51,6 +51,7 @@ pub mod cbor;
 pub mod chrome;
 pub mod csv;
 pub mod ctf;
+pub mod etl;
 pub mod json;
 pub mod otlp;
 pub mod perfetto;

@@ -1,4 +1,4 @@
-//! What the tests of all crates share: to say that a test, or part of it, cannot run here.
+//! What the tests of all crates share: to say that a test, or part of it, cannot run here. And a reader of Event Trace Logs ([`etl`]).
 //!
 //! A test that returns early has passed, as far as its runner knows, and what it prints is shown only when it fails. So [`skipped!`] writes where nobody captures, and
 //! `scripts/test` counts the test as skipped, not as passed.
@@ -12,6 +12,8 @@
 //! # the_kernel_has_the_lines();
 //! ```
 #![forbid(unsafe_code)]
+
+pub mod etl;
 
 use std::fmt;
 use std::io::{self, Write as _};

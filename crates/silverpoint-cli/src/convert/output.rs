@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use silverpoint_convert::ctf::{self, CTF, Clock, CtfWriter};
+use silverpoint_convert::etl::{ETL, EtlWriter};
 use silverpoint_convert::otlp::{self, OTLP, Patience, Sender};
 use silverpoint_convert::{Format, MakeWriter, Reader, WriteOptions, Writer};
 
@@ -25,6 +26,8 @@ pub(super) enum Output {
     Sqlite,
     /// A directory.
     Ctf,
+    /// A file whose begin is written last.
+    Etl,
     /// A collector of OpenTelemetry.
     Collector(Sender),
 }
@@ -58,11 +61,15 @@ impl Output {
             (Some(make), true) => Ok(Self::Standard(make)),
             (Some(make), false) => Ok(Self::File(make)),
             (None, false) if format.name == CTF => Ok(Self::Ctf),
+            (None, false) if format.name == ETL => Ok(Self::Etl),
             (None, _) if sqlite::is(format) => {
                 sqlite::check(path, inputs, force)?;
                 Ok(Self::Sqlite)
             }
             (None, true) if format.name == CTF => Err(usage("ctf is written as a directory; give its name")),
+            (None, true) if format.name == ETL => {
+                Err(usage("an event log cannot be written to a stream: give the name of a file"))
+            }
             (None, _) => Err(usage(format!("{} can only be read, not written", format.name))),
         }
     }
@@ -89,9 +96,7 @@ impl Output {
                 }
             }
             Self::File(make) => {
-                let mut paths: Vec<PathBuf> = inputs.iter().copied().cloned().collect();
-                paths.retain(|path| path != Path::new("-"));
-                let file = Rc::new(RefCell::new(NewFile::create(path, &paths, force)?));
+                let file = Rc::new(RefCell::new(new_file(path, inputs, force)?));
                 {
                     let mut writer =
                         manner.begin(make, Box::new(Part(Rc::clone(&file)))).map_err(&of_output)?;
@@ -112,6 +117,14 @@ impl Output {
                 copying.run(reader, &mut writer)?;
                 directory.finish().map_err(&of_output)?;
             }
+            Self::Etl => {
+                let mut file = new_file(path, inputs, force)?;
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                let mut writer = EtlWriter::new(&mut file, &name).map_err(&of_output)?;
+                copying.run(reader, &mut writer)?;
+                drop(writer);
+                file.finish().map_err(&of_output)?;
+            }
             Self::Collector(sender) => {
                 let refused = sender.refused();
                 copying.run(reader, &mut *otlp::protobuf(sender))?;
@@ -121,6 +134,13 @@ impl Output {
         }
         Ok(true)
     }
+}
+
+/// A new file that replaces none of the inputs.
+fn new_file(path: &Path, inputs: &[&PathBuf], force: bool) -> Result<NewFile, Failed> {
+    let mut paths: Vec<PathBuf> = inputs.iter().copied().cloned().collect();
+    paths.retain(|path| path != Path::new("-"));
+    NewFile::create(path, &paths, force)
 }
 
 impl Manner<'_> {

@@ -197,6 +197,47 @@ fn a_directory_is_there_whole_or_not_at_all() {
     assert_eq!(names(&scratch.path(".")), ["a.silver", "bad.jsonl", "other.ctf", "out.ctf", "root"]);
 }
 
+#[test]
+fn an_event_log_is_there_whole_or_not_at_all() {
+    let scratch = Scratch::new();
+    fs::write(scratch.path("a.silver"), trace("/bin/a", 0)).unwrap();
+    let line = |args: String| {
+        format!(
+            "{{\"time\":\"2026-11-20T19:02:11Z\",\"kind\":\"event\",\"file\":\"a.c\",\"line\":7,\"template\":\"e\",\"args\":[{args}]}}\n"
+        )
+    };
+    let wide = vec!["true"; 200].join(",");
+    fs::write(scratch.path("wide.jsonl"), [line("1".into()), line(wide), line("2".into())].concat()).unwrap();
+    let ended = scratch.run(["convert", "a.silver", "out.etl"]);
+    assert_eq!((ended.code(), &*ended.err), (Some(0), ""), "{ended:?}");
+    let made = fs::read(scratch.path("out.etl")).unwrap();
+    // With the names of the process and the thread.
+    assert_eq!(silverpoint_tests::etl::events(&made).len(), 102);
+    let ended = scratch.run(["convert", "wide.jsonl", "new.etl"]);
+    assert!(
+        ended.code() == Some(1) && ended.err.contains("a.c:7: an event of ETW holds at most 127 fields"),
+        "{ended:?}"
+    );
+    assert!(ended.err.contains("--keep-going skips it"), "{ended:?}");
+    let ended = scratch.run(["convert", "--keep-going", "wide.jsonl", "kept.etl"]);
+    assert!(ended.code() == Some(3) && ended.err.contains("1 records were left out"), "{ended:?}");
+    assert_eq!(silverpoint_tests::etl::events(&fs::read(scratch.path("kept.etl")).unwrap()).len(), 2);
+    for (words, code, why) in [
+        (&["a.silver", "out.etl"][..], 1, "it already exists"),
+        (&["--to", "etl", "a.silver", "-"], 2, "give the name of a file"),
+        (&["--from", "etl", "out.etl", "x.jsonl"], 2, "etl can only be written"),
+        (&["--force", "--to", "etl", "a.silver", "a.silver"], 1, "overwrite an input"),
+    ] {
+        let ended = scratch.run(["convert"].iter().chain(words));
+        assert!(ended.code() == Some(code) && ended.err.contains(why), "{ended:?}");
+    }
+    assert_eq!(names(&scratch.path(".")), ["a.silver", "kept.etl", "out.etl", "root", "wide.jsonl"]);
+    assert_eq!(fs::read(scratch.path("out.etl")).unwrap(), made);
+    let ended = scratch.run(["convert", "--level", "warn", "--force", "a.silver", "out.etl"]);
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    assert_eq!(silverpoint_tests::etl::events(&fs::read(scratch.path("out.etl")).unwrap()).len(), 52);
+}
+
 /// A helper in place of silverpoint-arrow. Another process writes it: a child that another test forks this moment would have it open, and nobody could execute it.
 fn helper(scratch: &Scratch, script: &str) -> std::path::PathBuf {
     let path = scratch.path("helper");

@@ -44,8 +44,7 @@ fn lines() -> String {
 }
 
 /// Writes all records, and looks what the processes have taken after a quarter and at the end.
-fn feed(mut input: ChildStdin, chain: &[&Child], count: usize) -> Vec<(u64, u64)> {
-    let lines = lines();
+fn feed(mut input: ChildStdin, lines: &str, chain: &[&Child], count: usize) -> Vec<(u64, u64)> {
     let mut after = Vec::new();
     for round in 0..count / LINES {
         if round == count / LINES / 4 {
@@ -78,7 +77,7 @@ fn memory_does_not_grow_with_the_stream() {
         let mut second = scratch.silverpoint(words).stdin(between).stdout(Stdio::piped()).spawn().unwrap();
         let drained = drain(second.stdout.take().unwrap());
         let more = if count > 100_000 { MORE } else { MORE_AT_FIRST };
-        let peaks = feed(first.stdin.take().unwrap(), &[&first, &second], count);
+        let peaks = feed(first.stdin.take().unwrap(), &lines(), &[&first, &second], count);
         assert!(first.wait().unwrap().success() && second.wait().unwrap().success(), "{format}");
         assert!(drained.join().unwrap() > 32 * count as u64, "{format}");
         for ((quarter, end), what) in peaks.into_iter().zip([format, last]) {
@@ -86,4 +85,31 @@ fn memory_does_not_grow_with_the_stream() {
             assert!(end <= MOST && end <= quarter + more, "to {what}: {quarter} bytes, then {end}");
         }
     }
+}
+
+/// Of one that is a file, and whose records must be in the order of time: they have one time.
+#[test]
+fn memory_does_not_grow_with_an_event_log() {
+    let scratch = Scratch::new();
+    let count = records().min(1_000_000);
+    let lines: String = lines()
+        .lines()
+        .map(|line| {
+            format!(
+                "{}{}\n",
+                "{\"time\":\"2026-11-20T19:02:11Z",
+                &line["{\"time\":\"2026-11-20T19:02:00.000000Z".len()..]
+            )
+        })
+        .collect();
+    let mut child = scratch.silverpoint(["convert", "--quiet", "--from", "jsonl", "-", "out.etl"]);
+    let mut child = child.stdin(Stdio::piped()).spawn().unwrap();
+    let peaks = feed(child.stdin.take().unwrap(), &lines, &[&child], count);
+    assert!(child.wait().unwrap().success());
+    let size = std::fs::metadata(scratch.path("out.etl")).unwrap().len();
+    assert!(size > 100 * count as u64, "{size}");
+    let [(quarter, end)] = peaks[..] else { panic!("{peaks:?}") };
+    let more = if count > 100_000 { MORE } else { MORE_AT_FIRST };
+    eprintln!("{count} records to etl: {quarter} bytes after a quarter, {end} at the end");
+    assert!(end <= MOST && end <= quarter + more, "{quarter} bytes, then {end}");
 }

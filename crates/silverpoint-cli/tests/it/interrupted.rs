@@ -59,6 +59,7 @@ fn an_interrupted_conversion_leaves_nothing_and_says_so() {
         ("out.jsonl", Signal::INT, 130),
         ("out.silver", Signal::TERM, 143),
         ("out.ctf", Signal::INT, 130),
+        ("out.etl", Signal::TERM, 143),
         ("out.sqlite", Signal::INT, 130),
     ] {
         let words = ["convert", "--from", "jsonl", "-", output];
@@ -98,7 +99,7 @@ fn what_is_made_is_for_its_owner_alone_whatever_the_format() {
     let scratch = Scratch::new();
     traced(&scratch);
     let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    for output in ["o.jsonl", "o.json", "o.csv", "o.silver", "o.sqlite", "o.ctf"] {
+    for output in ["o.jsonl", "o.json", "o.csv", "o.silver", "o.sqlite", "o.ctf", "o.etl"] {
         let mut command = scratch.command("sh", ["-c", "umask 022; exec \"$0\" convert t.silver \"$1\""]);
         let done = crate::harness::end(command.arg(env!("CARGO_BIN_EXE_silverpoint")).arg(output));
         assert_eq!(done.code(), Some(0), "{output}: {done:?}");

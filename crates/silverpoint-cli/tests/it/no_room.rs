@@ -44,6 +44,7 @@ fn every_command_names_the_file_that_cannot_be_written() {
         (&["convert", "--since", "+1ns", "t.silver", "o.silver"], "o.silver"),
         (&["convert", "t.silver", "o.pftrace"], "o.pftrace"),
         (&["convert", "--to", "ctf", "t.silver", "o.ctf"], "o.ctf"),
+        (&["convert", "t.silver", "o.etl"], "o.etl"),
         (&["convert", "t.silver", "o.sqlite"], "o.sqlite"),
         (&["convert", "--level", "info", "t.silver", "p.sqlite"], "p.sqlite"),
         (&["repair", "t.silver", "-o", "o.silver"], "o.silver"),

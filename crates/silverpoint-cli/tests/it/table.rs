@@ -138,6 +138,7 @@ const ROWS: &[Row] = &[
             "--to jsonl --lossless FILE -",
             "--to cbor --level warn FILE -",
             "--to ctf FILE OUT",
+            "--to etl FILE OUT --force",
             "--to csv FILE -",
             "--to perfetto FILE -",
             "--to sqlite --level error FILE OUT --force",

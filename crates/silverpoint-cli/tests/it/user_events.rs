@@ -1,5 +1,6 @@
 //! Events for the kernel's user_events, of tracepoints in C++, C and Rust. A decoder that knows nothing of Silverpoint reads their bytes.
 
+mod etl;
 mod etw;
 mod fed;
 mod generate;

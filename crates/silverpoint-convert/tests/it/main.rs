@@ -3,6 +3,7 @@
 mod atrace;
 mod ctf;
 mod errors;
+mod etl;
 mod foreign;
 mod generated;
 mod golden;

@@ -56,7 +56,7 @@ impl<'a> Bytes<'a> {
 }
 
 /// Reads an event, and has it made again.
-fn decoded(bytes: &[u8]) -> Decoded {
+pub(super) fn decoded(bytes: &[u8]) -> Decoded {
     let mut bytes = Bytes(bytes);
     let mut descriptor = Bytes(bytes.take(16));
     let (id, version, channel) = (descriptor.short(), descriptor.byte(), descriptor.byte());
@@ -220,7 +220,7 @@ impl Reader<'_> {
     }
 }
 
-fn events_of(cases: &[Case]) -> Vec<[Option<Decoded>; 2]> {
+pub(super) fn events_of(cases: &[Case]) -> Vec<[Option<Decoded>; 2]> {
     let (found, said) = encoded(&program(), cases);
     // The first that has more fields, and no other.
     let larger = "silverpoint: SILVERPOINT_PROBES=etw: src/odd \u{fc};file.cpp:17 has no event: its names and fixed \
@@ -283,8 +283,8 @@ fn ids_of_providers_are_those_of_their_names() {
     assert_eq!(found.lines().collect::<Vec<_>>(), wanted);
 }
 
-#[test]
-fn names_levels_and_keywords_follow_the_convention() {
+/// Of all levels, and with odd names.
+pub(super) fn conventions() -> Vec<Case> {
     let mut cases = Vec::new();
     for level in [Level::Trace, Level::Debug, Level::Info, Level::Warn, Level::Error, Level::Fatal] {
         cases.push(Case { level, ..Case::new("i", [1, 0, 0, 0]) });
@@ -301,6 +301,12 @@ fn names_levels_and_keywords_follow_the_convention() {
         let (category, template) = (category.to_owned(), template.to_owned());
         cases.push(Case { category, template, ..Case::new("", []) });
     }
+    cases
+}
+
+#[test]
+fn names_levels_and_keywords_follow_the_convention() {
+    let cases = conventions();
     let found: Vec<Decoded> = events_of(&cases).into_iter().map(|[event, _]| event.unwrap()).collect();
     assert_eq!(found[..6].iter().map(|event| event.level).collect::<Vec<_>>(), [5, 5, 4, 3, 2, 1]);
     assert!(found.iter().all(|event| event.activity.is_none()));
@@ -362,13 +368,18 @@ fn spans_are_activities() {
     assert!(events.iter().all(|event| event.related.is_none()) && events[4].activity.is_none());
 }
 
-#[test]
-fn fields_of_scopes_and_what_is_cut() {
+/// A text that is too long.
+fn long_text() -> String {
+    "\u{4e16}".repeat(30_000)
+}
+
+/// With fields of scopes, marked as cut, and too large in each way.
+pub(super) fn scopes_and_cuts() -> Vec<Case> {
     // request: 7, user: "outer", then user: "inner".
     let scopes = b"\x67request\x07\x64user\x65outer\x64user\x65inner".to_vec();
-    let text = "\u{4e16}".repeat(30_000);
+    let text = long_text();
     let numbers: Vec<u8> = (0..70_000u32).flat_map(|number| number.to_le_bytes()).collect();
-    let cases = [
+    vec![
         Case { scopes, names: vec!["context".to_owned()], ..Case::new("A", [5]) },
         Case { is_cut: true, ..Case::new("i", [1, 0, 0, 0]) },
         Case::new("sA", [counted(text.len(), text.as_bytes()), vec![7]].concat()),
@@ -376,7 +387,12 @@ fn fields_of_scopes_and_what_is_cut() {
         Case::new("#70000:AA", [&numbers[..70_000], &[7]].concat()),
         Case::new("b".repeat(127), vec![1; 127]),
         Case::new("b".repeat(128), vec![1; 128]),
-    ];
+    ]
+}
+
+#[test]
+fn fields_of_scopes_and_what_is_cut() {
+    let (cases, text) = (scopes_and_cuts(), long_text());
     let mut found = events_of(&cases).into_iter().map(|[event, _]| event).collect::<Vec<_>>();
     assert!(found.pop().unwrap().is_none(), "more fields than tools read");
     let found: Vec<Decoded> = found.into_iter().map(Option::unwrap).collect();

@@ -1,0 +1,102 @@
+//! Ids of activities, which spans are: a new one each time that a span begins. A begin names the span around
+//! it, too, and events in between name their span.
+
+use std::collections::HashMap;
+
+use silverpoint_query::spans::OpenSpans;
+use silverpoint_wire::level::Kind;
+
+use super::identity::{START, opcode};
+use crate::Record;
+
+/// Spans that are open at once. Those beyond have no activity.
+const MOST: usize = 1 << 16;
+
+/// A GUID: numbers of the process and the thread (of an async span 0), then of the span.
+pub(super) type Id = [u8; 16];
+
+/// The activity that an event is of, and for a begin the one around it.
+#[derive(Default)]
+pub(super) struct Activity {
+    pub(super) id: Option<Id>,
+    pub(super) around: Option<Id>,
+}
+
+/// Spans that are open.
+#[derive(Default)]
+pub(super) struct Activities {
+    spans: OpenSpans<Thread, Id>,
+    last: u64,
+    /// By thread: begins beyond those that are kept.
+    beyond: HashMap<Thread, u64>,
+}
+
+/// Number of the process and id of the thread.
+type Thread = (usize, u32);
+
+fn thread(record: &Record<'_>) -> Thread {
+    (record.process_number, record.tid)
+}
+
+fn id(pid: u32, tid: u32, number: u64) -> Id {
+    let mut id = [0; 16];
+    id[..4].copy_from_slice(&pid.to_le_bytes());
+    id[4..8].copy_from_slice(&tid.to_le_bytes());
+    id[8..].copy_from_slice(&number.to_le_bytes());
+    id
+}
+
+impl Activities {
+    /// That of a record of a site.
+    pub(super) fn of(&mut self, record: &Record<'_>, site: usize, kind: Kind, args: &[u8]) -> Activity {
+        let around = self.innermost(record);
+        match kind {
+            Kind::Span => Activity { id: self.begin(record, site), around },
+            Kind::AsyncBegin | Kind::AsyncEnd | Kind::AsyncInstant => {
+                let number = args.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+                Activity {
+                    id: Some(id(record.process.pid, 0, number)),
+                    around: around.filter(|_| opcode(kind) == START),
+                }
+            }
+            _ => Activity { id: around, around: None },
+        }
+    }
+
+    fn begin(&mut self, record: &Record<'_>, site: usize) -> Option<Id> {
+        let thread = thread(record);
+        if self.spans.count() >= MOST {
+            *self.beyond.entry(thread).or_default() += 1;
+            return None;
+        }
+        self.last += 1;
+        let id = id(record.process.pid, record.tid, self.last);
+        self.spans.begin(thread, site, self.last, id);
+        Some(id)
+    }
+
+    /// That of the span of a site that ends; without a site the innermost.
+    pub(super) fn end(&mut self, record: &Record<'_>, site: Option<usize>) -> Activity {
+        let thread = thread(record);
+        if let Some(beyond) = self.beyond.get_mut(&thread) {
+            *beyond -= 1;
+            if *beyond == 0 {
+                self.beyond.remove(&thread);
+            }
+            return Activity::default();
+        }
+        let is_it = |of: usize, _: &Id| site.is_none_or(|site| of == site);
+        let id = self.spans.end_last(thread, is_it, |_, may_have_ended| !may_have_ended);
+        Activity { id, around: None }
+    }
+
+    /// That of the innermost open span.
+    pub(super) fn innermost(&self, record: &Record<'_>) -> Option<Id> {
+        self.spans.innermost(thread(record)).copied()
+    }
+
+    /// Records of a thread were lost.
+    pub(super) fn lost(&mut self, record: &Record<'_>) {
+        self.spans.lost(thread(record));
+    }
+}
