@@ -1,4 +1,4 @@
-//! Event Trace Log (`.etl`), as Windows Performance Analyzer, PerfView and tracerpt open it. Written only:
+//! Event Trace Log (`.etl`), the format of Windows Performance Analyzer, PerfView and tracerpt. Written only:
 //! `docs/formats.md` says what becomes what, and what is left out.
 //!
 //! ```text

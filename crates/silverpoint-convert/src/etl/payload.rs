@@ -174,7 +174,7 @@ impl Payload {
     }
 }
 
-/// Of a text that is too long those of `most` bytes that are whole characters. What is no UTF-8 is cut anywhere.
+/// Of a text that is too long those of `most` bytes that are whole characters. Invalid UTF-8 is cut anywhere.
 fn whole_characters(text: &[u8], most: usize) -> usize {
     let is_inner = |at: usize| text.get(at).is_some_and(|byte| byte & 0xC0 == 0x80);
     (most.saturating_sub(3)..=most).rev().find(|at| !is_inner(*at)).unwrap_or(most)
