@@ -272,7 +272,7 @@ impl Callsite {
         }
         let id = self.shapes.add(marks, id)?;
         if let Some(expected) = self.plan_of(role) {
-            if let Some(plan) = Plan::new(fields, id) {
+            if let Some(plan) = Plan::new(self.meta, fields, id) {
                 let _ = expected.get_or(|| plan);
             }
         }

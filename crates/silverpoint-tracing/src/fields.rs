@@ -1,10 +1,10 @@
 //! Fields of events and spans, in the order of the visit: encoded ([`Take`]), as words if they are numbers
-//! ([`Words`], [`Kept`]), or described ([`Description`]).
+//! ([`Words`]), or described ([`Description`]).
 
 use std::error::Error;
 use std::fmt;
 
-use silverpoint::dynamic::{Encoder, FEW_WORDS, Marks};
+use silverpoint::dynamic::{Encoder, FEW_WORDS, FewWords, Marks, Places};
 use tracing_core::Metadata;
 use tracing_core::field::{Field, Visit};
 
@@ -74,8 +74,10 @@ pub(crate) struct Plan {
     /// [`planned`] of each field; 0 behind the last.
     fields: [u32; PLANNED + 1],
     count: usize,
-    /// Whether they are no more than [`FEW_WORDS`], and of 64 bits each.
-    is_words: bool,
+    /// What [`Words`] has of the fields; [`OTHERS`] where they are not the first ones of the callsite, [`FEW_WORDS`] at most, of 64 bits each.
+    words: u64,
+    /// Such records, where they are that.
+    few: FewWords,
     /// The site of such records.
     pub(crate) site: u32,
 }
@@ -88,22 +90,40 @@ fn planned(field: &Field, code: u8) -> u32 {
 
 impl Plan {
     /// Of what has none: no fields are its.
-    pub(crate) const NOTHING: &'static Self =
-        &Self { fields: [0; PLANNED + 1], count: usize::MAX, is_words: false, site: 0 };
+    pub(crate) const NOTHING: &'static Self = &Self {
+        fields: [0; PLANNED + 1],
+        count: usize::MAX,
+        words: OTHERS,
+        few: FewWords::new(0, 0),
+        site: 0,
+    };
 
     /// `None`: there are too many fields.
-    pub(crate) fn new(described: &[u32], site: u32) -> Option<Self> {
+    pub(crate) fn new(meta: &Metadata<'_>, described: &[u32], site: u32) -> Option<Self> {
         let mut fields = [0; PLANNED + 1];
         fields.get_mut(..described.len()).filter(|_| described.len() < PLANNED)?.copy_from_slice(described);
-        let is_word = |field: &u32| matches!(*field as u8, b'l' | b'L' | b'd');
-        let is_words = described.len() <= FEW_WORDS && described.iter().all(is_word);
-        Some(Self { fields, count: described.len(), is_words, site })
+        let is_word = |(number, field): (usize, &u32)| {
+            (*field >> 8) as usize == number && matches!(*field as u8, b'l' | b'L' | b'd')
+        };
+        let is_words = described.len() <= FEW_WORDS
+            && described.iter().enumerate().all(is_word)
+            && meta.fields().len() <= TOLD_APART;
+        let come = |come, field: &u32| one_more(come, (*field >> 8) as usize, *field as u8);
+        let words = if is_words { described.iter().fold(0, come) } else { OTHERS };
+        let few = FewWords::new(site, described.len());
+        Some(Self { fields, count: described.len(), words, few, site })
     }
 
-    /// Whether [`Words`] and [`Kept`] take such records: [`Plan::count`] fields that are numbers of 64 bits.
+    /// Such records, where [`Plan::is_words`].
+    #[inline(always)]
+    pub(crate) fn few(&self) -> FewWords {
+        self.few
+    }
+
+    /// Whether [`Words`] takes such records: [`Plan::count`] fields that are numbers of 64 bits.
     #[inline(always)]
     pub(crate) fn is_words(&self) -> bool {
-        self.is_words
+        self.words != OTHERS
     }
 
     #[inline(always)]
@@ -116,86 +136,104 @@ impl Plan {
 /// that nothing follows there.
 const PLACES: usize = (FEW_WORDS + 2).next_power_of_two();
 
-/// Takes the fields of such a plan, as long as they are those.
-pub(crate) struct Words<'p> {
-    plan: &'p Plan,
-    at: usize,
-    words: [u64; PLACES],
+/// Where numbers go.
+pub(crate) trait Store {
+    fn set(&mut self, number: usize, word: u64);
 }
 
-impl<'p> Words<'p> {
+/// Into the record.
+impl Store for Places<'_> {
     #[inline(always)]
-    pub(crate) fn new(plan: &'p Plan) -> Self {
-        Self { plan, at: 0, words: [0; PLACES] }
+    fn set(&mut self, number: usize, word: u64) {
+        Places::set(self, number, word);
+    }
+}
+
+/// Into a span's slot.
+impl Store for &Slot {
+    #[inline(always)]
+    fn set(&mut self, number: usize, word: u64) {
+        self.set_word(number, word);
+    }
+}
+
+impl Store for [u64; PLACES] {
+    #[inline(always)]
+    fn set(&mut self, number: usize, word: u64) {
+        self[number] = word;
+    }
+}
+
+/// Takes the fields of such a plan: each number goes to the place of its field. Which have come is one word, which is compared at the end.
+pub(crate) struct Words<S> {
+    come: u64,
+    store: S,
+}
+
+/// One more number has come. Each has 10 bits, the last two of which are not 0. So up to six numbers leave the four uppermost bits 0. More
+/// of them, or [`OTHERS`] and up to six more, do not.
+#[inline(always)]
+fn one_more(come: u64, index: usize, code: u8) -> u64 {
+    // (Two bits tell the codes of numbers of 64 bits apart.)
+    let kind = code >> 3 & 1 | code >> 4 & 2;
+    come.wrapping_mul(1 << 10).wrapping_add(4 * index as u64 + u64::from(kind))
+}
+
+/// A field has come that is no number.
+const OTHERS: u64 = u64::MAX;
+const _: () = assert!(10 * FEW_WORDS + 4 == 64);
+
+/// Fields of a callsite, at most, of which each has its own bits.
+const TOLD_APART: usize = 256;
+
+impl<S: Store> Words<S> {
+    #[inline(always)]
+    pub(crate) fn new(store: S) -> Self {
+        Self { come: 0, store }
+    }
+
+    /// Whether all have come, and nothing else.
+    #[inline(always)]
+    pub(crate) fn has_all(&self, plan: &Plan) -> bool {
+        self.come == plan.words
+    }
+
+    #[inline(always)]
+    fn put(&mut self, field: &Field, code: u8, word: u64) {
+        self.store.set(field.index() % PLACES, word);
+        self.come = one_more(self.come, field.index(), code);
+    }
+}
+
+impl Words<[u64; PLACES]> {
+    /// Beside the ring.
+    pub(crate) fn aside() -> Self {
+        Self::new([0; PLACES])
     }
 
     /// What was taken, if it was all.
-    #[inline(always)]
-    pub(crate) fn all(&self) -> Option<&[u64; FEW_WORDS]> {
-        self.words.first_chunk().filter(|_| self.at == self.plan.count)
+    pub(crate) fn all(&self, plan: &Plan) -> Option<&[u64]> {
+        self.store.get(..plan.count).filter(|_| self.has_all(plan))
     }
 }
 
-/// The same into a span's slot.
-pub(crate) struct Kept<'p> {
-    plan: &'p Plan,
-    at: usize,
-    slot: &'p Slot,
-}
-
-impl<'p> Kept<'p> {
-    #[inline(always)]
-    pub(crate) fn new(plan: &'p Plan, slot: &'p Slot) -> Self {
-        Self { plan, at: 0, slot }
+impl<S: Store> Visit for Words<S> {
+    #[inline]
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.put(field, b'l', value as u64);
     }
-
-    /// Whether the slot has them all.
-    #[inline(always)]
-    pub(crate) fn has_all(&self) -> bool {
-        self.at == self.plan.count
+    #[inline]
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.put(field, b'L', value);
     }
-}
-
-/// Both take numbers, each if it is the plan's next, and nothing after one that is not.
-macro_rules! numbers {
-    ($($visitor:ident |$self:ident, $number:ident, $word:ident| $put:expr;)*) => {$(
-        impl $visitor<'_> {
-            #[inline(always)]
-            fn put(&mut self, field: &Field, code: u8, word: u64) {
-                let number = self.at % PLACES;
-                if self.plan.fields[number] == planned(field, code) {
-                    self.at = number + 1;
-                    let ($self, $number, $word) = (self, number, word);
-                    $put;
-                } else {
-                    self.at = PLACES - 1;
-                }
-            }
-        }
-
-        impl Visit for $visitor<'_> {
-            #[inline]
-            fn record_i64(&mut self, field: &Field, value: i64) {
-                self.put(field, b'l', value as u64);
-            }
-            #[inline]
-            fn record_u64(&mut self, field: &Field, value: u64) {
-                self.put(field, b'L', value);
-            }
-            #[inline]
-            fn record_f64(&mut self, field: &Field, value: f64) {
-                self.put(field, b'd', value.to_bits());
-            }
-            /// Anything else is not as expected.
-            fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {
-                self.at = PLACES - 1;
-            }
-        }
-    )*};
-}
-numbers! {
-    Words |visitor, number, word| visitor.words[number] = word;
-    Kept |visitor, number, word| visitor.slot.set_word(number, word);
+    #[inline]
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.put(field, b'd', value.to_bits());
+    }
+    /// Anything else is not as expected.
+    fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {
+        self.come = OTHERS;
+    }
 }
 
 macro_rules! typed {

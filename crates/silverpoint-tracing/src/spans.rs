@@ -19,7 +19,7 @@ use tracing_core::span::{Attributes, Id, Record};
 use tracing_core::{Event, Metadata};
 
 use crate::callsite::{self, Callsite, Role};
-use crate::fields::{Kept, Plan, Take, Words};
+use crate::fields::{Plan, Take, Words};
 use crate::links::{self, link_to_parent};
 use crate::open::{Frame, What, current};
 use crate::slots::{self, FIELD_BYTES, SILENT, Slot, UNRECORDED};
@@ -118,7 +118,14 @@ pub(crate) fn plain(
 /// An event in the innermost open span.
 #[inline(always)]
 pub(crate) fn event(event: &Event<'_>) {
-    let Some(callsite) = callsite::of_record(event.metadata()) else { return };
+    if let Some(callsite) = callsite::of_record(event.metadata()) {
+        event_at(callsite, event);
+    }
+}
+
+/// The same of a callsite that is known.
+#[inline(always)]
+pub(crate) fn event_at(callsite: &Callsite, event: &Event<'_>) {
     let wanted = callsite.wanted();
     if !wanted.by_ring_alone() {
         if !wanted.by_nobody() {
@@ -126,17 +133,36 @@ pub(crate) fn event(event: &Event<'_>) {
         }
         return;
     }
-    let plan = callsite.plan(Role::Event).unwrap_or(Plan::NOTHING);
+    let Some(plan) = callsite.plan(Role::Event) else {
+        return event_taken(callsite, Plan::NOTHING, event);
+    };
     if !plan.is_words() {
         return event_taken(callsite, plan, event);
     }
-    let mut words = Words::new(plan);
+    let recorded = plan.few().record(|places| {
+        let mut words = Words::new(places);
+        event.record(&mut words);
+        words.has_all(plan)
+    });
+    match recorded {
+        Ok(true) => {}
+        Ok(false) => event_taken(callsite, Plan::NOTHING, event),
+        Err(later) => event_later(callsite, plan, event, later),
+    }
+}
+
+/// One whose fields may be a few numbers, for which there was no room at once.
+#[cold]
+#[inline(never)]
+fn event_later(callsite: &Callsite, plan: &Plan, event: &Event<'_>, later: Later) {
+    let mut words = Words::aside();
     event.record(&mut words);
-    let Some(all) = words.all() else {
-        return event_taken(callsite, Plan::NOTHING, event);
-    };
-    if let Err(later) = dynamic::record_few_at_once(plan.site, all, plan.count()) {
-        let _ = later.record_words(callsite.level, plan.site, &all[..plan.count()]);
+    match words.all(plan) {
+        Some(all) => _ = later.record_words(callsite.level, plan.site, all),
+        None => {
+            later.give_up();
+            event_taken(callsite, Plan::NOTHING, event);
+        }
     }
 }
 
@@ -298,9 +324,9 @@ fn begin_with_id(
 /// Keeps how a span begins whose fields are a few numbers; false when they are not those of the plan.
 #[inline(always)]
 fn keep_words(callsite: &Callsite, plan: &Plan, slot: &Slot, attributes: &Attributes<'_>) -> bool {
-    let mut kept = Kept::new(plan, slot);
-    attributes.record(&mut kept);
-    let has_all = kept.has_all();
+    let mut words = Words::new(slot);
+    attributes.record(&mut words);
+    let has_all = words.has_all(plan);
     if has_all {
         slot.set_begin(What::begin(plan.site, callsite.level, 8 * plan.count(), true));
     }

@@ -47,6 +47,23 @@ impl Subscriber {
         tracing_core::dispatcher::set_global_default(Dispatch::new(self))
     }
 
+    /// An event that comes from elsewhere, has a parent of its own, or is wanted by a tracer.
+    #[inline(never)]
+    fn event_otherwise(&self, event: &Event<'_>) {
+        // (Those of `log` have no callsite here.)
+        if log_events::is_bridge(event.metadata()) {
+            return log_events::record(event, |meta| self.admits(meta));
+        }
+        if dynamic::is_usdt_attached() {
+            usdt::event(event);
+        }
+        if event.is_contextual() {
+            spans::event(event);
+        } else {
+            spans::event_of(event, event.parent().map_or(0, Id::into_u64));
+        }
+    }
+
     /// Whether this subscriber ever wants it.
     fn admits(&self, meta: &Metadata<'_>) -> bool {
         #[cfg(feature = "layer")]
@@ -104,18 +121,12 @@ impl tracing_core::Subscriber for Subscriber {
         links::follows_from(span.into_u64(), follows.into_u64());
     }
 
-    #[inline]
     fn event(&self, event: &Event<'_>) {
-        if log_events::is_bridge(event.metadata()) {
-            return log_events::record(event, |meta| self.admits(meta));
-        }
-        if dynamic::is_usdt_attached() {
-            usdt::event(event);
-        }
-        if event.is_contextual() {
-            spans::event(event);
-        } else {
-            spans::event_of(event, event.parent().map_or(0, Id::into_u64));
+        match callsite::find(event.metadata()) {
+            Some(callsite) if event.is_contextual() && !dynamic::is_usdt_attached() => {
+                spans::event_at(callsite, event);
+            }
+            _ => self.event_otherwise(event),
         }
     }
 

@@ -49,6 +49,7 @@ pub use crate::span::innermost_stretch;
 pub use crate::span_step::SpanStep;
 pub use crate::wanted::{Given, Wanted, give_end, give_short, tracer_wants, wanted};
 pub use crate::watch::on_change;
+pub use crate::words::{FewWords, Places};
 pub use silverpoint_wire::bytes::floor_char_boundary;
 
 use crate::header::{HEADER, Made, TRUNCATED, header};
@@ -254,6 +255,16 @@ pub const SHORT: usize = ALWAYS_FITS - HEADER - TAIL;
 pub struct Later(Owned);
 
 impl Later {
+    pub(crate) fn new(owned: Owned) -> Self {
+        Self(owned)
+    }
+
+    /// Makes none.
+    #[cold]
+    pub fn give_up(self) {
+        self.0.give_up();
+    }
+
     /// Makes it, as [`record_short`] would.
     #[cold]
     pub fn record_short(self, level: u8, site: u32, fill: &mut dyn FnMut(&mut Encoder<'_>)) -> Recorded {

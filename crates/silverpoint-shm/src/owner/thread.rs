@@ -35,11 +35,26 @@ pub struct Reservation {
 #[derive(Clone, Copy)]
 pub struct Owned(Option<&'static Head<Machine>>);
 
+impl Owned {
+    /// Nothing is recorded: the lane is as it was.
+    pub fn give_up(self) {
+        if let Some(head) = self.0 {
+            head.ready().store(HOT, Ordering::Relaxed);
+        }
+    }
+}
+
 /// Reserves `size` bytes (a multiple of 8, at least 16) for a record, if that takes only a few instructions.
 /// That is always, except at every quarter of the ring (an eighth, where records are overwritten). Otherwise
 /// [`reserve_slowly`] continues with the result of this.
 #[inline(always)]
 pub fn reserve(size: usize) -> Result<Reservation, Owned> {
+    reserve_up_to(size, size)
+}
+
+/// As [`reserve`], of which the record will have no more than `most` bytes.
+#[inline(always)]
+pub fn reserve_up_to(size: usize, most: usize) -> Result<Reservation, Owned> {
     let head = HEAD.get().get();
     if head.ready().load(Ordering::Relaxed) != HOT {
         return Err(Owned(None));
@@ -53,8 +68,8 @@ pub fn reserve(size: usize) -> Result<Reservation, Owned> {
     let ticks = clock::counter();
     let position = head.position();
     let at = head.here().wrapping_add(position as usize);
-    if head.reaches(AHEAD + size) {
-        lines::take(at.wrapping_add(AHEAD), size);
+    if head.reaches(AHEAD + most) {
+        lines::take(at.wrapping_add(AHEAD), most);
     }
     Ok(Reservation { head, at, position, ticks, room: size, ready: HOT })
 }
@@ -191,9 +206,7 @@ pub fn reserve_slowly(size: usize, level: u8, owned: Owned) -> Option<Reservatio
     let _errno = ErrnoGuard::new();
     let level = level.min(MAX_LEVEL);
     let Some((session, local)) = local::session() else {
-        if let Some(head) = owned.0 {
-            head.ready().store(HOT, Ordering::Relaxed);
-        }
+        owned.give_up();
         return None;
     };
     let (lane, number) = match owned.0 {

@@ -164,7 +164,15 @@ pub(crate) mod owner {
     #[derive(Clone, Copy)]
     pub(crate) struct Owned;
 
+    impl Owned {
+        pub(crate) fn give_up(self) {}
+    }
+
     pub(crate) fn reserve(_: usize) -> Result<Reservation, Owned> {
+        Err(Owned)
+    }
+
+    pub(crate) fn reserve_up_to(_: usize, _: usize) -> Result<Reservation, Owned> {
         Err(Owned)
     }
 
