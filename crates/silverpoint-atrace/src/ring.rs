@@ -3,7 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use silverpoint::dynamic::{self, Description, Encoder, Later, Published, Recorded, Registered};
+use silverpoint::dynamic::{self, Description, Encoder, Here, Later, Published, Recorded, Registered};
 
 use crate::tag::Tag;
 
@@ -186,7 +186,7 @@ fn words_of<const N: usize>(site: Registered, words: [u64; N]) -> (u32, u64) {
     if site.id == 0 {
         return without_site();
     }
-    match dynamic::record_words_at_once(site.id, words) {
+    match dynamic::record_words_at_once(Here::find(), site.id, words) {
         Ok(ticks) => (site.id, ticks),
         Err(later) => words_later(site.id, later, words),
     }
@@ -362,7 +362,7 @@ pub(crate) fn end() -> bool {
 
 #[inline(always)]
 fn end_span(site: u32, begun: u64) {
-    if let Err(later) = dynamic::end_span_at_once(site, begun) {
+    if let Err(later) = dynamic::end_span_at_once(Here::find(), site, begun) {
         let _ = later.end_span(LEVEL, site, begun);
     }
 }

@@ -38,6 +38,8 @@ const UNRECORDED: u64 = 1 << 30;
 const FIRST: u64 = 1 << 40;
 /// Its fields are no more than [`silverpoint::dynamic::FEW_WORDS`], of 64 bits each, and its site is known.
 const WORDS: u64 = 1 << 41;
+/// The same, and there are none: nothing else of this need be asked, and no mark is at the site.
+const BARE: u64 = 1 << 42;
 const LEN_AT: u32 = 48;
 
 impl What {
@@ -52,7 +54,11 @@ impl What {
     /// The begin of a span with `len` bytes of fields.
     #[inline(always)]
     pub(crate) fn begin(site: u32, level: u8, len: usize, is_words: bool) -> Self {
-        let words = if is_words { WORDS } else { 0 };
+        let words = match (is_words, len) {
+            (true, 0) => WORDS | BARE,
+            (true, _) => WORDS,
+            _ => 0,
+        };
         Self(Self::segment(site, level).0 | FIRST | words | (len as u64 & 0xFFFF) << LEN_AT)
     }
 
@@ -71,7 +77,13 @@ impl What {
         (self.0 & !(TRACED | UNRECORDED)) as u32
     }
 
-    /// Whether its records go into the ring, and nowhere else.
+    /// The same, where no mark is at it.
+    #[inline(always)]
+    pub(crate) fn plain_site(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// Whether its records go into the ring, and nowhere else. Then no mark is at the site.
     #[inline(always)]
     pub(crate) fn is_for_ring_alone(self) -> bool {
         self.0 as i32 > 0
@@ -83,7 +95,7 @@ impl What {
         if wanted.by_ring_alone() {
             return self;
         }
-        Self(self.0 | TRACED | if wanted.by_ring() { 0 } else { UNRECORDED })
+        Self(self.0 & !BARE | TRACED | if wanted.by_ring() { 0 } else { UNRECORDED })
     }
 
     /// Who may want its records.
@@ -105,6 +117,11 @@ impl What {
     #[inline(always)]
     pub(crate) fn is_words(self) -> bool {
         self.0 & WORDS != 0
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_bare(self) -> bool {
+        self.0 & BARE != 0
     }
 
     /// Bytes of the fields.

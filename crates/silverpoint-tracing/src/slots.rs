@@ -285,7 +285,7 @@ pub(crate) fn claim_last(thread: &Thread, callsite: u32, parent: u64) -> Option<
         return None;
     }
     thread.free.set(NONE);
-    live(thread, number, thread.free_slot.get().get(), callsite, parent)
+    live(number, thread.free_slot.get().get(), callsite, parent)
 }
 
 /// Any slot. `None` when there are more than 200 million spans.
@@ -294,33 +294,23 @@ pub(crate) fn claim(thread: &Thread, callsite: u32, parent: u64) -> Option<(NonZ
         return Some(last);
     }
     let number = take()?;
-    live(thread, number, at(number)?, callsite, parent)
+    live(number, at(number)?, callsite, parent)
 }
 
 /// A span begins to live.
 #[inline(always)]
-fn live(
-    thread: &Thread,
-    number: u32,
-    slot: &'static Slot,
-    callsite: u32,
-    parent: u64,
-) -> Option<(NonZeroU64, &'static Slot)> {
-    let generation = (((slot.life.load(Ordering::Relaxed) >> 32) + 1) | 1) << 32;
+fn live(number: u32, slot: &'static Slot, callsite: u32, parent: u64) -> Option<(NonZeroU64, &'static Slot)> {
+    // The next generation, which is odd, and one reference. (A free slot has none.)
+    let life = slot.life.load(Ordering::Relaxed).wrapping_add(1 << 32 | 1);
     slot.callsite.store(callsite, Ordering::Relaxed);
     slot.was_entered.store(false, Ordering::Relaxed);
-    slot.is_linked.store(false, Ordering::Relaxed);
-    slot.is_parent.store(false, Ordering::Relaxed);
     slot.parent.store(parent, Ordering::Relaxed);
     slot.number.store(0, Ordering::Relaxed);
     slot.created.store(0, Ordering::Relaxed);
-    slot.busy.store(0, Ordering::Relaxed);
     slot.first_busy.store(0, Ordering::Relaxed);
-    slot.life.store(generation | 1, Ordering::Release);
-    let id = NonZeroU64::new(generation | u64::from(number))?;
-    thread.found.set(id.get());
-    thread.found_slot.set(Lasting::new(slot));
-    Some((id, slot))
+    slot.life.store(life, Ordering::Release);
+    // (The generation is odd: said once more, so that nothing is compared.)
+    Some((NonZeroU64::new((life - 1) | 1 << 32 | u64::from(number))?, slot))
 }
 
 /// A free slot of this thread.
@@ -370,7 +360,7 @@ pub(crate) fn keeps_last(thread: &Thread) -> bool {
     thread.free.get() == NONE
 }
 
-/// Gives a slot back that nobody has any more, for the thread's next span.
+/// Gives a slot back that nobody has any more, for the thread's next span. Nothing but its first stretch has come of that span ([`Slot::is_alone`]).
 #[inline(always)]
 pub(crate) fn keep_last(thread: &Thread, id: u64, slot: &'static Slot) {
     slot.life.store(((id >> 32) + 1) << 32, Ordering::Release);
@@ -380,6 +370,9 @@ pub(crate) fn keep_last(thread: &Thread, id: u64, slot: &'static Slot) {
 
 /// Gives a slot back that nobody has any more.
 pub(crate) fn give_back(thread: &Thread, id: u64, slot: &'static Slot) {
+    slot.is_linked.store(false, Ordering::Relaxed);
+    slot.is_parent.store(false, Ordering::Relaxed);
+    slot.busy.store(0, Ordering::Relaxed);
     if keeps_last(thread) {
         return keep_last(thread, id, slot);
     }

@@ -14,7 +14,7 @@
 use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
 
-use silverpoint::dynamic::{self, Arguments, Encoder, Given, Later, Marks, Recorded, Wanted};
+use silverpoint::dynamic::{self, Arguments, Encoder, Given, Here, Lasting, Later, Marks, Recorded, Wanted};
 use tracing_core::span::{Attributes, Id, Record};
 use tracing_core::{Event, Metadata};
 
@@ -199,12 +199,14 @@ pub(crate) fn event_of(event: &Event<'_>, parent: u64) {
 /// A new span, with one reference, within the innermost open span.
 #[inline(always)]
 pub(crate) fn new(attributes: &Attributes<'_>) -> Option<Id> {
-    let Some(callsite) = callsite::find(attributes.metadata()) else { return new_otherwise(attributes) };
-    let Some(what) = callsite.bare() else { return new_with_words(callsite, attributes) };
-    match thread::with(|thread| new_bare(thread, callsite, what)) {
-        Some(id) => Some(Id::from_non_zero_u64(id)),
-        None => new_otherwise(attributes),
-    }
+    thread::with(|thread| {
+        let Some(callsite) = callsite::find(attributes.metadata()) else { return new_otherwise(attributes) };
+        let Some(what) = callsite.bare() else { return new_with_words(callsite, attributes) };
+        match new_bare(thread, callsite, what) {
+            Some(id) => Some(Id::from_non_zero_u64(id)),
+            None => new_otherwise(attributes),
+        }
+    })
 }
 
 /// One without fields, where all that it takes is at hand.
@@ -215,7 +217,7 @@ fn new_bare(thread: &Thread, callsite: &Callsite, what: What) -> Option<NonZeroU
     }
     let (id, slot) = slots::claim_last(thread, callsite.number, thread.open.id())?;
     slot.set_begin(what);
-    wait(thread, id);
+    wait(thread, id, slot);
     Some(id)
 }
 
@@ -234,7 +236,7 @@ fn new_with_words(callsite: &Callsite, attributes: &Attributes<'_>) -> Option<Id
             slots::give_back(thread, id.get(), slot);
             return None;
         }
-        wait(thread, id);
+        wait(thread, id, slot);
         Some(id)
     });
     made.map_or_else(|| new_otherwise(attributes), |id| Some(Id::from_non_zero_u64(id)))
@@ -242,11 +244,12 @@ fn new_with_words(callsite: &Callsite, attributes: &Attributes<'_>) -> Option<Id
 
 /// A span that will be entered here, as far as is known. It may tell other threads of the one that it is made in.
 #[inline(always)]
-fn wait(thread: &Thread, id: NonZeroU64) {
+fn wait(thread: &Thread, id: NonZeroU64, slot: &'static Slot) {
     if thread.open.id() != 0 {
         thread.open.innermost().slot.is_parent.store(true, Ordering::Relaxed);
     }
     thread.pending.set(id.get());
+    thread.pending_slot.set(Lasting::new(slot));
 }
 
 #[inline(never)]
@@ -289,7 +292,7 @@ fn make(attributes: &Attributes<'_>, open: u64, parent: u64) -> Option<Id> {
     };
     if is_on {
         if is_here && keep(callsite, wanted, slot, &mut arguments, &marks) {
-            thread::with(|thread| wait(thread, id));
+            thread::with(|thread| wait(thread, id, slot));
         } else {
             marks.set_first(Role::AsyncBegin.mark());
             begin_with_id(callsite, slot, attributes, &mut arguments, &marks);
@@ -348,27 +351,30 @@ fn keep(callsite: &Callsite, wanted: Wanted, slot: &Slot, arguments: &mut Argume
 #[inline(always)]
 pub(crate) fn enter(id: u64) {
     thread::with(|thread| {
-        let slot = thread.found_slot.get().get();
-        if thread.pending.get() != id || thread.found.get() != id || !is_here(thread, id, slot) {
+        let slot = thread.pending_slot.get().get();
+        if thread.pending.get() != id || !is_here(thread, id, slot) {
             return enter_otherwise(id);
         }
+        let what = slot.begin();
+        if !what.is_bare() || !thread.open.is_near() {
+            return enter_with_words(id, slot);
+        }
+        let recorded = dynamic::record_words_at_once(thread.here.get(), what.plain_site(), []);
+        entered_near(thread, id, slot, what, recorded);
+    });
+}
+
+/// The same with a few numbers, or other fields. (Apart: so a span without fields saves nothing for them.)
+#[inline(never)]
+fn enter_with_words(id: u64, slot: &'static Slot) {
+    thread::with(|thread| {
         let what = slot.begin();
         if !what.is_words() || !thread.open.is_near() {
             return enter_otherwise(id);
         }
-        if what.len() != 0 {
-            return enter_with_words(id, slot);
-        }
-        entered_near(thread, id, slot, what, dynamic::record_words_at_once(what.site(), []));
+        let recorded = dynamic::record_few_at_once(what.site(), &slot.few(), what.len() / 8);
+        entered_near(thread, id, slot, what, recorded);
     });
-}
-
-/// The same with a few numbers. (Apart: so a span without fields saves nothing for them.)
-#[inline(never)]
-fn enter_with_words(id: u64, slot: &'static Slot) {
-    let what = slot.begin();
-    let recorded = dynamic::record_few_at_once(what.site(), &slot.few(), what.len() / 8);
-    thread::with(|thread| entered_near(thread, id, slot, what, recorded));
 }
 
 /// The begin of the span that this thread has made last was recorded, or has to be later.
@@ -440,7 +446,10 @@ fn begin_later(id: u64, slot: &'static Slot, later: Later) {
     let what = slot.begin();
     let recorded =
         later.record_short(what.level(), what.site(), &mut |encoder| slot.put(encoder, what.len()));
-    thread::with(|thread| open_begun(thread, id, slot, what, recorded));
+    thread::with(|thread| {
+        thread.here.set(Here::find());
+        open_begun(thread, id, slot, what, recorded);
+    });
 }
 
 /// A span that is entered once more, or elsewhere than it was made: a stretch of one that has an id.
@@ -478,8 +487,9 @@ pub(crate) fn exit(id: u64) {
         if !what.is_for_ring_alone() {
             return end_otherwise(id, slot, begun, what);
         }
-        match dynamic::end_span_at_once(what.site(), begun) {
-            Ok(ended) => ended_at(thread, id, slot, begun, what, ended),
+        match dynamic::end_span_at_once(thread.here.get(), what.plain_site(), begun) {
+            Ok(ended) if what.is_first() => ended_first(thread, id, slot, begun, ended),
+            Ok(ended) => ended_again(id, slot, begun, ended),
             Err(later) => end_later(id, slot, begun, what, later),
         }
     });
@@ -512,24 +522,38 @@ fn end_otherwise(id: u64, slot: &'static Slot, begun: u64, what: What) {
 #[inline(never)]
 fn end_later(id: u64, slot: &'static Slot, begun: u64, what: What, later: Later) {
     let ended = later.end_span(what.level(), what.site(), begun);
-    if ended != 0 {
-        thread::with(|thread| ended_at(thread, id, slot, begun, what, ended));
-    }
+    thread::with(|thread| {
+        thread.here.set(Here::find());
+        if ended != 0 {
+            ended_at(thread, id, slot, begun, what, ended);
+        }
+    });
 }
 
 /// A stretch of a span has ended.
-#[inline(always)]
 fn ended_at(thread: &Thread, id: u64, slot: &'static Slot, begun: u64, what: What, ended: u64) {
-    if !slot.is(id) {
-        return;
-    }
-    let busy = ended.saturating_sub(begun);
     if what.is_first() {
-        slot.first_busy.store(busy, Ordering::Relaxed);
+        ended_first(thread, id, slot, begun, ended);
+    } else {
+        ended_again(id, slot, begun, ended);
+    }
+}
+
+/// The first one, where it was a span of this thread.
+#[inline(always)]
+fn ended_first(thread: &Thread, id: u64, slot: &'static Slot, begun: u64, ended: u64) {
+    if slot.is(id) {
+        slot.first_busy.store(ended.saturating_sub(begun), Ordering::Relaxed);
         thread.left.set(id);
-    } else if !thread.open.has(id) {
-        // (What lies within another stretch of the same span counts with that.)
-        slot.busy.fetch_add(busy, Ordering::Relaxed);
+        thread.left_slot.set(Lasting::new(slot));
+    }
+}
+
+/// Another one. What lies within another stretch of the same span counts with that.
+#[inline(never)]
+fn ended_again(id: u64, slot: &'static Slot, begun: u64, ended: u64) {
+    if slot.is(id) && !thread::with(|thread| thread.open.has(id)) {
+        slot.busy.fetch_add(ended.saturating_sub(begun), Ordering::Relaxed);
     }
 }
 
@@ -639,15 +663,11 @@ pub(crate) fn hold(id: u64) {
 #[inline(always)]
 pub(crate) fn let_go(id: u64) -> bool {
     thread::with(|thread| {
-        let slot = thread.found_slot.get().get();
-        let is_last = thread.found.get() == id
-            && thread.left.get() == id
-            && slot.is_alone(id)
-            && slots::keeps_last(thread);
-        if !is_last {
+        let slot = thread.left_slot.get().get();
+        if thread.left.get() != id || !slot.is_alone(id) || !slots::keeps_last(thread) {
             return let_go_otherwise(id);
         }
-        thread.left.set(0);
+        // (Its id is of no use from here on, and so is what the thread has left.)
         slots::keep_last(thread, id, slot);
         true
     })

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use silverpoint::dynamic::Lasting;
+use silverpoint::dynamic::{Here, Lasting};
 
 use crate::open::Open;
 use crate::slots::{NOBODY, Slot};
@@ -11,10 +11,14 @@ use crate::slots::{NOBODY, Slot};
 pub(crate) struct Thread {
     /// Spans that are open.
     pub(crate) open: Open,
-    /// The span that the thread has made last, while it has not been entered; 0: none.
+    /// Where it records, as far as it has been found.
+    pub(crate) here: Cell<Here>,
+    /// The span that the thread has made last, while it has not been entered; 0: none. And its slot.
     pub(crate) pending: Cell<u64>,
-    /// The span that it has left last, where it was made in this thread and entered once.
+    pub(crate) pending_slot: Cell<Lasting<Slot>>,
+    /// The span that it has left last, where it was made in this thread and entered once. And its slot.
     pub(crate) left: Cell<u64>,
+    pub(crate) left_slot: Cell<Lasting<Slot>>,
     /// The span that was looked for last, and its slot.
     pub(crate) found: Cell<u64>,
     pub(crate) found_slot: Cell<Lasting<Slot>>,
@@ -32,8 +36,11 @@ thread_local! {
     static THREAD: Thread = const {
         Thread {
             open: Open::new(),
+            here: Cell::new(Here::NOWHERE),
             pending: Cell::new(0),
+            pending_slot: Cell::new(Lasting::new(&NOBODY)),
             left: Cell::new(0),
+            left_slot: Cell::new(Lasting::new(&NOBODY)),
             found: Cell::new(0),
             found_slot: Cell::new(Lasting::new(&NOBODY)),
             free: Cell::new(CLOSED),

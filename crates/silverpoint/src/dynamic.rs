@@ -37,8 +37,8 @@ pub use crate::located::{Located, Place, located, record_elsewhere};
 pub use crate::platform::lasting::Lasting;
 use crate::platform::owner::{self, ALWAYS_FITS, Cause, Owned, Reservation};
 pub use crate::platform::owner::{
-    Description, Pieces, Registered, feeds_tracer, lose_other, lose_without_site, most_verbose, process_id,
-    register, register_question, register_variety, ticks_to_ns, would_record,
+    Description, Here, Pieces, Registered, feeds_tracer, lose_other, lose_without_site, most_verbose,
+    process_id, register, register_question, register_variety, ticks_to_ns, would_record,
 };
 pub use crate::platform::probe::is_privileged;
 pub use crate::platform::signal_mask::{with_all_blocked, without_sigpipe};
@@ -315,13 +315,18 @@ fn write(room: Reservation, site: u32, fill: impl FnOnce(&mut Encoder<'_>)) -> R
 /// when the record was lost.
 #[inline(always)]
 pub fn record_words<const N: usize>(level: u8, site: u32, arguments: [u64; N]) -> u64 {
-    words_at_once(site, arguments).unwrap_or_else(|owned| words_later(owned, level, site, &arguments))
+    words_at_once(Here::find(), site, arguments)
+        .unwrap_or_else(|owned| words_later(owned, level, site, &arguments))
 }
 
 /// As [`record_words`], where that takes a few instructions: always but now and then. Otherwise [`Later::record_words`] goes on with what this gives, in a function of its own.
 #[inline(always)]
-pub fn record_words_at_once<const N: usize>(site: u32, arguments: [u64; N]) -> Result<u64, Later> {
-    words_at_once(site, arguments).map_err(Later)
+pub fn record_words_at_once<const N: usize>(
+    here: Here,
+    site: u32,
+    arguments: [u64; N],
+) -> Result<u64, Later> {
+    words_at_once(here, site, arguments).map_err(Later)
 }
 
 /// Arguments of [`record_few_at_once`], at most.
@@ -340,8 +345,8 @@ pub fn end_span(level: u8, site: u32, begun: u64) -> u64 {
 
 /// As [`end_span`], where that takes a few instructions. Otherwise [`Later::end_span`] goes on with what this gives.
 #[inline(always)]
-pub fn end_span_at_once(site: u32, begun: u64) -> Result<u64, Later> {
-    span_end_at_once(site, begun).map_err(Later)
+pub fn end_span_at_once(here: Here, site: u32, begun: u64) -> Result<u64, Later> {
+    span_end_at_once(here, site, begun).map_err(Later)
 }
 
 /// Takes the arguments of one record, each with the code of its type in a signature.

@@ -1,6 +1,6 @@
 //! Records of a few words, written without a writer: ends of spans, and arguments of 64 bits each.
 
-use crate::platform::owner::{self, Cause, Owned, Reservation};
+use crate::platform::owner::{self, Cause, Here, Owned, Reservation};
 use silverpoint_wire::layout::record::SPAN_END;
 
 use std::marker::PhantomData;
@@ -10,7 +10,7 @@ use crate::header::{HEADER, header};
 
 /// Records the end of a span; gives the ticks of the end, 0 when it was lost.
 pub(crate) fn span_end(level: u8, id: u32, begun: u64) -> u64 {
-    span_end_at_once(id, begun).unwrap_or_else(|owned| span_end_later(owned, level, id, begun))
+    span_end_at_once(Here::find(), id, begun).unwrap_or_else(|owned| span_end_later(owned, level, id, begun))
 }
 
 /// Bytes of the end of a span. A ring's limit is never less.
@@ -18,8 +18,8 @@ const SPAN_END_BYTES: usize = 32;
 
 /// The same, where that takes a few instructions: otherwise [`span_end_later`] goes on with what this gives.
 #[inline(always)]
-pub(crate) fn span_end_at_once(id: u32, begun: u64) -> Result<u64, Owned> {
-    Ok(write_span_end(owner::reserve(SPAN_END_BYTES)?, id, begun))
+pub(crate) fn span_end_at_once(here: Here, id: u32, begun: u64) -> Result<u64, Owned> {
+    Ok(write_span_end(here.reserve(SPAN_END_BYTES)?, id, begun))
 }
 
 #[cold]
@@ -45,12 +45,12 @@ fn write_span_end(room: Reservation, id: u32, begun: u64) -> u64 {
 
 /// Records arguments of 64 bits each, where that takes a few instructions; gives the ticks of the record. Otherwise [`words_later`] goes on with what this gives.
 #[inline(always)]
-pub(crate) fn words_at_once<const N: usize>(id: u32, words: [u64; N]) -> Result<u64, Owned> {
+pub(crate) fn words_at_once<const N: usize>(here: Here, id: u32, words: [u64; N]) -> Result<u64, Owned> {
     let total = const {
         assert!(HEADER + 8 * N <= owner::ALWAYS_FITS, "such a record has its room in every ring");
         HEADER + 8 * N
     };
-    let room = owner::reserve(total)?;
+    let room = here.reserve(total)?;
     let (start, ticks) = (room.at(), room.ticks());
     // SAFETY: `total` bytes at `start` are reserved for this record, and so many are written.
     unsafe {

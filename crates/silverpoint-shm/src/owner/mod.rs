@@ -60,8 +60,8 @@ pub use sites::{AGAIN, Description, Pieces, Registered};
 pub use slabs::ALWAYS_FITS;
 pub use start::{session_name, start};
 pub use thread::{
-    Owned, Reservation, lose, lose_other, lose_without_site, prepare, reserve, reserve_rest, reserve_slowly,
-    reserve_up_to,
+    Here, Owned, Reservation, lose, lose_other, lose_without_site, prepare, reserve, reserve_rest,
+    reserve_slowly, reserve_up_to,
 };
 pub use tracers::{Event, Mark, Traced, feeds_tracer, now, traced};
 

@@ -18,10 +18,11 @@ use crate::sys;
 /// the kernel. At most a quarter as many slots of dead threads as living ones remain until they are found.
 const LOOK_AT: u32 = 4;
 
-struct Empty(Head<Machine>);
+pub(super) struct Empty(pub(super) Head<Machine>);
 // SAFETY: nothing writes to it: the hot path stops at `ready`, the cold path takes it for no lane.
 unsafe impl Sync for Empty {}
-static EMPTY: Empty = Empty(Head::new(std::ptr::null_mut()));
+/// The head of no lane.
+pub(super) static EMPTY: Empty = Empty(Head::new(std::ptr::null_mut()));
 
 thread_local! {
     /// Where the thread's next record goes.

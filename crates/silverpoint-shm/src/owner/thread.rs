@@ -4,6 +4,7 @@
 //! record finds it busy, and takes the next lane. The order is: mark busy, then read anything else; publish,
 //! then unmark.
 
+use std::marker::PhantomData;
 use std::sync::atomic::{Ordering, compiler_fence};
 
 use super::cause::Cause;
@@ -11,8 +12,9 @@ use super::giving;
 use super::lane::{self, LANES, Lane};
 use super::local::{self, Local};
 use super::session::Session;
-use super::slot::{HEAD, slot};
+use super::slot::{EMPTY, HEAD, slot};
 use crate::clock;
+use crate::lasting::Lasting;
 use crate::lines::{self, AHEAD};
 use crate::ring::{BUSY, GIVEN, HOT, Head, Machine};
 use crate::sys::ErrnoGuard;
@@ -55,7 +57,11 @@ pub fn reserve(size: usize) -> Result<Reservation, Owned> {
 /// As [`reserve`], of which the record will have no more than `most` bytes.
 #[inline(always)]
 pub fn reserve_up_to(size: usize, most: usize) -> Result<Reservation, Owned> {
-    let head = HEAD.get().get();
+    reserve_in(HEAD.get().get(), size, most)
+}
+
+#[inline(always)]
+fn reserve_in(head: &'static Head<Machine>, size: usize, most: usize) -> Result<Reservation, Owned> {
     if head.ready().load(Ordering::Relaxed) != HOT {
         return Err(Owned(None));
     }
@@ -72,6 +78,27 @@ pub fn reserve_up_to(size: usize, most: usize) -> Result<Reservation, Owned> {
         lines::take(at.wrapping_add(AHEAD), most);
     }
     Ok(Reservation { head, at, position, ticks, room: size, ready: HOT })
+}
+
+/// Where the calling thread records. It stays there once it has a ring: so who has memory of the thread's own keeps it, and need not look for it.
+#[derive(Clone, Copy)]
+pub struct Here(Lasting<Head<Machine>>, PhantomData<*const ()>);
+
+impl Here {
+    /// Where nothing is recorded at once.
+    pub const NOWHERE: Self = Self(Lasting::new(&EMPTY.0), PhantomData);
+
+    /// That of the calling thread now.
+    #[inline(always)]
+    pub fn find() -> Self {
+        Self(HEAD.get(), PhantomData)
+    }
+
+    /// As [`reserve`].
+    #[inline(always)]
+    pub fn reserve(self, size: usize) -> Result<Reservation, Owned> {
+        reserve_in(self.0.get(), size, size)
+    }
 }
 
 /// As [`reserve`], but all the room that there is without asking: at least `least` bytes. The caller says with [`Reservation::commit_ahead`] how many it used.
