@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::fmt;
 
-use silverpoint::dynamic::{Encoder, FEW_WORDS, FewWords, Marks, Places};
+use silverpoint::dynamic::{Arguments, Encoder, FEW_WORDS, FewWords, Marks, Places};
 use tracing_core::Metadata;
 use tracing_core::field::{Field, Visit};
 
@@ -76,7 +76,9 @@ pub(crate) struct Plan {
     count: usize,
     /// What [`Words`] has of the fields; [`OTHERS`] where they are not the first ones of the callsite, [`FEW_WORDS`] at most, of 64 bits each.
     words: u64,
-    /// Such records, where they are that.
+    /// Whether they are one text, and the callsite has no other field.
+    is_text: bool,
+    /// Such records, where they are a few numbers.
     few: FewWords,
     /// The site of such records.
     pub(crate) site: u32,
@@ -94,6 +96,7 @@ impl Plan {
         fields: [0; PLANNED + 1],
         count: usize::MAX,
         words: OTHERS,
+        is_text: false,
         few: FewWords::new(0, 0),
         site: 0,
     };
@@ -111,7 +114,8 @@ impl Plan {
         let come = |come, field: &u32| one_more(come, (*field >> 8) as usize, *field as u8);
         let words = if is_words { described.iter().fold(0, come) } else { OTHERS };
         let few = FewWords::new(site, described.len());
-        Some(Self { fields, count: described.len(), words, few, site })
+        let is_text = meta.fields().len() == 1 && matches!(described, [field] if *field as u8 == b's');
+        Some(Self { fields, count: described.len(), words, is_text, few, site })
     }
 
     /// Such records, where [`Plan::is_words`].
@@ -124,6 +128,12 @@ impl Plan {
     #[inline(always)]
     pub(crate) fn is_words(&self) -> bool {
         self.words != OTHERS
+    }
+
+    /// Whether [`Text`] takes such records.
+    #[inline(always)]
+    pub(crate) fn is_text(&self) -> bool {
+        self.is_text
     }
 
     #[inline(always)]
@@ -233,6 +243,67 @@ impl<S: Store> Visit for Words<S> {
     /// Anything else is not as expected.
     fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {
         self.come = OTHERS;
+    }
+}
+
+/// Takes the field of a callsite that has only one, if it is a text.
+pub(crate) struct Text<'t> {
+    arguments: &'t mut Arguments,
+    /// Values that have come; of another type, two.
+    come: usize,
+}
+
+impl<'t> Text<'t> {
+    #[inline(always)]
+    pub(crate) fn new(arguments: &'t mut Arguments) -> Self {
+        Self { arguments, come: 0 }
+    }
+
+    /// Whether it has come, and nothing else.
+    #[inline(always)]
+    pub(crate) fn is_whole(&self) -> bool {
+        self.come == 1
+    }
+}
+
+macro_rules! others {
+    ($($method:ident $kind:ty;)*) => {$(
+        fn $method(&mut self, _: &Field, _: $kind) {
+            self.come = 2;
+        }
+    )*};
+}
+
+impl Visit for Text<'_> {
+    #[inline]
+    fn record_debug(&mut self, _: &Field, value: &dyn fmt::Debug) {
+        self.come += 1;
+        if self.come == 1 {
+            self.arguments.encode_formatted(format_args!("{value:?}"));
+        }
+    }
+
+    fn record_str(&mut self, _: &Field, value: &str) {
+        self.come += 1;
+        if self.come == 1 {
+            self.arguments.encode(|encoder| encoder.text(value));
+        }
+    }
+
+    others! {
+        record_i64 i64;
+        record_u64 u64;
+        record_i128 i128;
+        record_u128 u128;
+        record_f64 f64;
+        record_bool bool;
+        record_bytes &[u8];
+        record_error &(dyn Error + 'static);
+    }
+
+    #[cfg(all(tracing_unstable, feature = "valuable"))]
+    fn record_value(&mut self, _: &Field, _: valuable::Value<'_>) {
+        self.come = 2;
     }
 }
 

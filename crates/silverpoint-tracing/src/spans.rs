@@ -19,7 +19,7 @@ use tracing_core::span::{Attributes, Id, Record};
 use tracing_core::{Event, Metadata};
 
 use crate::callsite::{self, Callsite, Role};
-use crate::fields::{Plan, Take, Words};
+use crate::fields::{Plan, Take, Text, Words};
 use crate::links::{self, link_to_parent};
 use crate::open::{Frame, What, current};
 use crate::slots::{self, FIELD_BYTES, SILENT, Slot, UNRECORDED};
@@ -136,9 +136,31 @@ pub(crate) fn event_at(callsite: &Callsite, event: &Event<'_>) {
     let Some(plan) = callsite.plan(Role::Event) else {
         return event_taken(callsite, Plan::NOTHING, event);
     };
-    if !plan.is_words() {
-        return event_taken(callsite, plan, event);
+    if plan.is_words() {
+        event_of_words(callsite, plan, event);
+    } else if plan.is_text() {
+        event_of_text(callsite, plan, event);
+    } else {
+        event_taken(callsite, plan, event);
     }
+}
+
+/// One that is a text, as far as is known.
+#[inline(never)]
+fn event_of_text(callsite: &Callsite, plan: &Plan, event: &Event<'_>) {
+    let mut arguments = Arguments::new();
+    let mut text = Text::new(&mut arguments);
+    event.record(&mut text);
+    if text.is_whole() {
+        let _ = arguments.record(callsite.level, plan.site);
+    } else {
+        event_taken(callsite, Plan::NOTHING, event);
+    }
+}
+
+/// One whose fields are a few numbers, as far as is known.
+#[inline(never)]
+fn event_of_words(callsite: &Callsite, plan: &Plan, event: &Event<'_>) {
     let recorded = plan.few().record(|places| {
         let mut words = Words::new(places);
         event.record(&mut words);
@@ -151,7 +173,7 @@ pub(crate) fn event_at(callsite: &Callsite, event: &Event<'_>) {
     }
 }
 
-/// One whose fields may be a few numbers, for which there was no room at once.
+/// The same, where there was no room at once.
 #[cold]
 #[inline(never)]
 fn event_later(callsite: &Callsite, plan: &Plan, event: &Event<'_>, later: Later) {

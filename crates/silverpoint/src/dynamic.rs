@@ -59,7 +59,7 @@ use crate::value::{Causes, Trace as _};
 use crate::words::{
     FEW, few_words_at_once, span_end, span_end_at_once, span_end_later, words_at_once, words_later,
 };
-use crate::writer::Writer;
+use crate::writer::{Long, Writer};
 
 /// Bytes of zeros behind the arguments.
 const TAIL: usize = 8;
@@ -152,6 +152,24 @@ impl Arguments {
     #[inline(always)]
     pub fn new() -> Self {
         Self { scratch: Scratch::new(), len: 0, is_cut: false, is_lost: false }
+    }
+
+    /// Formats the only one of them, a text (code `s`): as [`Encoder::formatted`] where there is nothing else. Nothing of these may be encoded before.
+    #[inline(always)]
+    pub fn encode_formatted(&mut self, text: fmt::Arguments<'_>) {
+        let unfinished = Unfinished;
+        match Writer::formatted_alone(&mut self.scratch, text) {
+            Ok(len) => self.len = len,
+            Err(long) => self.encode_long(&long),
+        }
+        unfinished.finish();
+    }
+
+    #[inline(never)]
+    fn encode_long(&mut self, text: &Long) {
+        let writer = Writer::formatted_long(&mut self.scratch, LEAST, text);
+        (self.is_cut, self.is_lost) = (writer.was_cut(), writer.has_overrun());
+        self.len = writer.position() as usize - self.scratch.start() as usize;
     }
 
     /// Encodes all of them. Where `fill` unwinds, a record is counted as lost.
@@ -397,7 +415,7 @@ impl Encoder<'_> {
     }
 
     /// Code `s`: formatted once. Cut where no record holds it.
-    #[inline]
+    #[inline(always)]
     pub fn formatted(&mut self, text: fmt::Arguments<'_>) {
         self.writer.formatted(text);
     }

@@ -21,6 +21,8 @@ use crate::seldom::seldom;
 const NEAR: usize = 512;
 /// Bytes before the arguments, for one that is known only when they are written.
 const BEFORE: usize = 8;
+/// Bytes of a text's length.
+const LENGTH: usize = 4;
 /// Texts that can be cut afterwards.
 const TEXTS: usize = 8;
 /// Texts of fewer bytes are not worth a cut.
@@ -240,7 +242,14 @@ unsafe fn put(room: Reservation, total: usize, id: u32, from: *const u8, len: us
     unsafe {
         // The tail is zero beyond the arguments.
         at.add(total - 8).cast::<u64>().write_unaligned(0);
-        copy_any(from, at.add(HEADER), len);
+        let to = at.add(HEADER);
+        if len < LENGTH {
+            copy_any(from, to, len);
+        } else {
+            // Apart from what follows, most often a text: what is loaded in the pieces in which it was stored waits for nothing.
+            to.cast::<u32>().write_unaligned(from.cast::<u32>().read_unaligned());
+            copy_any(from.add(LENGTH), to.add(LENGTH), len - LENGTH);
+        }
         header(at, total, flags, id, ticks);
         room.commit(total);
     }

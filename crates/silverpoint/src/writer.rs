@@ -414,6 +414,33 @@ impl<'a> Writer<'a> {
         self.at = sink.at;
     }
 
+    /// The same of a text that is all there is, without a writer: gives the bytes that it takes. Where that is more than a few instructions,
+    /// [`Writer::formatted_long`] goes on with what this gives.
+    #[inline(always)]
+    pub(crate) fn formatted_alone(scratch: &mut Scratch, text: fmt::Arguments<'_>) -> Result<usize, Long> {
+        let (start, end) = (scratch.start(), scratch.end());
+        let begin = start.wrapping_add(4);
+        let end = end.wrapping_sub(CUT_HEADER - 4);
+        let mut sink = Bounded { at: begin, end, begin, missing: 0, whole: usize::MAX, scratch };
+        // An error of a Display implementation ends the text where it is.
+        let _ = fmt::Write::write_fmt(&mut sink, text);
+        let written = (sink.at as usize).wrapping_sub(begin as usize);
+        if written >= SHORT_TEXT || sink.whole != usize::MAX {
+            seldom();
+            return Err(Long { sink, begin });
+        }
+        // SAFETY: the length's four bytes lie before the text.
+        unsafe { start.cast::<u32>().write_unaligned((written as u32).to_le()) };
+        Ok(4 + written)
+    }
+
+    /// A writer behind that text, which is long.
+    pub(crate) fn formatted_long(scratch: &'a mut Scratch, least: usize, text: &Long) -> Self {
+        let mut writer = Self::into_scratch(scratch, least);
+        writer.formatted_otherwise(&text.sink, text.begin);
+        writer
+    }
+
     /// A text that is long, was cut, or lies in other memory now.
     #[inline(never)]
     fn formatted_otherwise(&mut self, sink: &Bounded, begin: *mut u8) {
@@ -476,6 +503,12 @@ impl<'a> Writer<'a> {
     }
 }
 
+/// A text that was formatted, but is not whole, short, or where it was begun.
+pub(crate) struct Long {
+    sink: Bounded,
+    begin: *mut u8,
+}
+
 /// Takes what fits, counts the rest.
 struct Bounded {
     at: *mut u8,
@@ -491,13 +524,15 @@ impl fmt::Write for Bounded {
     // A cut text gives no error: not every Display implementation can handle one.
     #[inline]
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        if text.len() > self.end as usize - self.at as usize {
+        if text.len() > COPY_MAX || text.len() > self.end as usize - self.at as usize {
             seldom();
-            self.write_otherwise(text);
-            return Ok(());
+            return self.write_long(text);
         }
         // SAFETY: so many bytes from `at` belong to the record.
-        unsafe { self.put(text.as_bytes()) };
+        unsafe {
+            copy(text.as_ptr(), self.at, text.len());
+            self.at = self.at.add(text.len());
+        }
         Ok(())
     }
 }
@@ -512,6 +547,18 @@ impl Bounded {
             copy_any(bytes.as_ptr(), self.at, bytes.len());
             self.at = self.at.add(bytes.len());
         }
+    }
+
+    /// A piece for which there is no room, or that is copied by a call. (Apart: so others save no registers.)
+    #[inline(never)]
+    fn write_long(&mut self, text: &str) -> fmt::Result {
+        if text.len() > self.end as usize - self.at as usize {
+            self.write_otherwise(text);
+        } else {
+            // SAFETY: there is room.
+            unsafe { self.put(text.as_bytes()) };
+        }
+        Ok(())
     }
 
     #[cold]

@@ -280,6 +280,75 @@ fn a_value_that_panics_while_it_is_formatted_harms_no_other_record() {
     assert!(lines.iter().all(|line| !line.contains("lost") && !line.contains("never made")), "{lines:?}");
 }
 
+/// An only field that is a text has a way of its own. It is tested with short and long texts, and with values of other types in
+/// between. One records something while it is formatted, and one unwinds.
+#[test]
+fn texts_alone_are_whole() {
+    struct Records;
+    impl fmt::Debug for Records {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            silverpoint::event!("within alone", 1_u8);
+            f.write_str("around")
+        }
+    }
+    struct Unwinds;
+    impl fmt::Debug for Unwinds {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("begun")?;
+            std::panic::resume_unwind(Box::new(()))
+        }
+    }
+    fn alone(value: &dyn Value) {
+        event!(name: "alone", Level::INFO, value);
+    }
+    const LENGTHS: [usize; 9] = [0, 1, 63, 64, 500, 504, 505, 5_000, 60_000];
+    const HUGE: usize = 2_000_000;
+    /// Longer ones are shown by their length.
+    const SHOWN: usize = 100;
+    let name = "fields::texts_alone_are_whole";
+    let (Some(session), losses) = crate::recorded_with_losses(name, "info") else {
+        return both_ways(|| {
+            for length in LENGTHS {
+                let text = "x".repeat(length);
+                alone(&tracing::field::display(&text));
+                alone(&text.as_str());
+                alone(&(length as u64));
+                // In two pieces.
+                alone(&tracing::field::display(format_args!("{}{text}", '-')));
+            }
+            alone(&tracing::field::debug(Records));
+            let unwound = std::panic::catch_unwind(|| alone(&tracing::field::debug(Unwinds)));
+            assert!(unwound.is_err());
+            alone(&tracing::field::display("y".repeat(HUGE)));
+        });
+    };
+    assert_eq!(losses, [0, 0, 0, 0, 0, 0, 0, 2], "those that unwound");
+    let shown = |text: String| match text.len() {
+        0..=SHOWN => format!("{text:?}"),
+        len => format!("<{len}>"),
+    };
+    let mut expected = Vec::new();
+    for length in LENGTHS {
+        let text = "x".repeat(length);
+        expected.extend([
+            shown(text.clone()),
+            shown(text.clone()),
+            length.to_string(),
+            shown(format!("-{text}")),
+        ]);
+    }
+    expected.push("\"around\"".into());
+    assert_eq!(session.args_of("within alone"), ["1", "1"]);
+    let args = session.args_of("alone");
+    let count = expected.len() + 1;
+    assert_eq!(args.len(), 2 * count);
+    for half in args.chunks(count) {
+        assert_eq!(half[..count - 1], expected);
+        let (kept, missing) = half[count - 1].strip_prefix('<').unwrap().split_once(">+").unwrap();
+        assert_eq!(kept.parse::<usize>().unwrap() + missing.parse::<usize>().unwrap(), HUGE);
+    }
+}
+
 /// A few fields have a way of their own. It is tested with empty fields and fields of another type now and
 /// then, and through rings that are full many times.
 #[test]
