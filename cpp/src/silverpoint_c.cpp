@@ -267,6 +267,14 @@ SP_DETAIL_OWN std::uint64_t sp_c_record_traced_numbers(Site* site, std::uint64_t
     write_known(head, probe_record(bytes, size, false, __builtin_return_address(0)));
     return 1;
 }
+SP_DETAIL_OWN std::uint64_t sp_c_record_traced_alone(Site* site, std::uint64_t head) {
+    if (!site->is_traced(head)) [[unlikely]]
+        return 0;
+    if (traced_state(head) != kProbedBit) [[unlikely]]
+        return record_known(site, head, false, nullptr, 0, __builtin_return_address(0));
+    write_known(head, probe_record(nullptr, 0, false, __builtin_return_address(0)));
+    return 1;
+}
 // The same. Short arguments need no more than this function.
 SP_DETAIL_OWN std::uint64_t sp_c_record_traced(Site* site, std::uint64_t head, bool is_span,
                                                const Argument* arguments, unsigned count) {

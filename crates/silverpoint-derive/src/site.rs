@@ -463,6 +463,8 @@ impl Site {
                 __LIMIT.#limit(#bound)
             })
         });
+        let gives_nothing = !matches!(&*kind.to_string(), "async_span" | "span" | "scope" | "enabled");
+        let is_alone = gives_nothing && self.limit.is_none() && self.arguments.is_empty();
         let is_placed = |value: &Value| matches!(value.how, How::Shown | How::ShownDebug);
         let in_scope = self.arguments.iter().any(is_placed).then(|| {
             quote! {
@@ -483,6 +485,7 @@ impl Site {
                 const TAIL: &'static str = #tail;
                 const NAMES: &'static str = #names;
                 const IN_ORDER: bool = #in_order;
+                const IS_ALONE: bool = #is_alone;
                 fn site() -> &'static #private::Site {
                     &__SITE
                 }

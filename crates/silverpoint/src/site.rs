@@ -114,6 +114,8 @@ pub trait Meta {
     const NAMES: &'static str;
     /// Placeholder n means argument n, for all.
     const IN_ORDER: bool;
+    /// An execution is wanted whenever the site is on, has no arguments and gives nothing.
+    const IS_ALONE: bool = false;
 
     /// The static part. The symbol of this function names the function that the tracepoint stands in (see the module `section`).
     fn site() -> &'static Site;
@@ -269,6 +271,12 @@ impl Site {
         if (whole >> 32) as u32 == A::HASH { whole as u32 } else { 0 }
     }
 
+    /// Whether these arguments are the first, if there is a mark: without a first there is none.
+    #[inline(always)]
+    fn is_marked_for<A: Args>(&self) -> bool {
+        (self.whole.load(Ordering::Acquire) >> 32) as u32 == A::HASH
+    }
+
     /// Whether a system tracer or the ring wants this execution, and which way it takes. Another thread may
     /// decide otherwise meanwhile, if a tracer or a directive has just changed: either is right.
     #[inline(never)]
@@ -353,11 +361,16 @@ pub fn is_on<M: Meta, A: Args>(site: &'static Site, state: u8, _types: &Types<A>
 #[inline(never)]
 fn is_on_otherwise<M: Meta, A: Args>(site: &'static Site) -> bool {
     // (While no tracer was asked for, the site may have gone straight again, and kept its mark.)
-    if site.hash.load(Ordering::Relaxed) == 0
-        && site.mark.is_wanted(site.state())
-        && site.alone_id::<A>() != 0
-    {
-        return true;
+    if site.hash.load(Ordering::Relaxed) == 0 && site.is_marked_for::<A>() {
+        let state = site.state();
+        if const { M::IS_ALONE } {
+            match site.mark.gives_alone(state) {
+                Some(is_done) => return !is_done,
+                None => {}
+            }
+        } else if site.mark.is_wanted(state) {
+            return true;
+        }
     }
     is_on_seldom::<M, A>(site)
 }

@@ -77,6 +77,8 @@ uint64_t sp_c_record_traced(struct sp_c_site* site, uint64_t head, bool is_span,
 /* The same with packed arguments, of 256 bytes at most. */
 uint64_t sp_c_record_traced_numbers(struct sp_c_site* site, uint64_t head, bool is_span, const char* bytes,
                                     size_t size) SP_C_OWN;
+/* The same without arguments; no span's. */
+uint64_t sp_c_record_traced_alone(struct sp_c_site* site, uint64_t head) SP_C_OWN;
 /* Of a site without a head. 0: there is no more to do, and *ticks are the record's. */
 uint64_t sp_c_record_first(struct sp_c_site* site, const struct sp_c_body* body,
                            const struct sp_c_argument* arguments, unsigned count, uint64_t* ticks) SP_C_OWN;
@@ -353,6 +355,8 @@ SP_C_HOT void sp_c_commit(struct sp_c_lane* lane, char* end) {
             const struct sp_c_argument sp_all_[] = {SP_C_EACH(SP_C_LIST, __VA_ARGS__){0, 0, 0, 0}};         \
             sp_ticks_ = sp_c_record_traced(sp_site_, sp_head_, (kind) == SP_C_KIND_SPAN, sp_all_,           \
                                            sizeof sp_all_ / sizeof sp_all_[0] - 1);                         \
+        } else if (sp_exact_ == 16 && (kind) != SP_C_KIND_SPAN) {                                           \
+            sp_ticks_ = sp_c_record_traced_alone(sp_site_, sp_head_);                                       \
         } else {                                                                                            \
             char sp_packed_[1 SP_C_EACH(SP_C_ADD_MOST, __VA_ARGS__)];                                       \
             char* sp_out_ = sp_packed_;                                                                     \

@@ -13,7 +13,7 @@
 
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
-use std::ptr::null_mut;
+use std::ptr::{self, null_mut};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, Ordering};
 
 use rustix::mm::{Advice, MapFlags, ProtFlags};
@@ -50,6 +50,8 @@ pub(crate) struct Local {
     /// The process's id, once somebody has asked for it; 0: not yet.
     pub(crate) process: AtomicU32,
     pub(crate) remembered: Remembered,
+    /// The session's word with the bits of the tracers that are asked for; null: there is no session yet.
+    asked: AtomicPtr<AtomicU32>,
 }
 
 /// Threads' slots ever used, in this process and those it was forked from. A child begins behind its parent's, because the thread that forked still
@@ -87,6 +89,12 @@ pub(crate) fn session() -> Option<(&'static Session, &'static Local)> {
                 match local.maker.compare_exchange(0, tid, Ordering::AcqRel, Ordering::Acquire) {
                     Ok(_) => {
                         let stage = if make() { READY } else { UNAVAILABLE };
+                        if stage == READY {
+                            // SAFETY: it was just made.
+                            let session = unsafe { (*SESSION.0.get()).assume_init_ref() };
+                            let word = tracer_libraries::asked_word(session);
+                            local.asked.store(ptr::from_ref(word).cast_mut(), Ordering::Relaxed);
+                        }
                         local.stage.store(stage, Ordering::Release);
                         let _ = futex::wake(&local.stage, futex::Flags::PRIVATE, i32::MAX as u32);
                         if let Some(session) = existing() {
@@ -150,6 +158,19 @@ pub(crate) fn existing() -> Option<&'static Session> {
         (!local.is_null() && (*local).stage.load(Ordering::Acquire) == READY)
             .then(|| (*SESSION.0.get()).assume_init_ref())
     }
+}
+
+/// The bits of the tracers that are asked for; without a session, as in a forked child, those of none.
+///
+/// # Safety
+///
+/// This process, or one that it was forked from, has had a session.
+#[inline(always)]
+pub(crate) unsafe fn asked_tracers() -> u32 {
+    // SAFETY: published by `allocate` before a session is made, never unmapped.
+    let word = unsafe { (*LOCAL.load(Ordering::Acquire)).asked.load(Ordering::Relaxed) };
+    // SAFETY: null, or in the control file, which stays mapped.
+    unsafe { word.as_ref() }.map_or(0, |word| word.load(Ordering::Relaxed))
 }
 
 /// The process's id, as soon as it has been asked for; 0 before that, and in a forked child.

@@ -58,8 +58,14 @@ const WHY_MAX: usize = 400;
 /// The bits of the tracers that are asked for.
 #[inline]
 pub(super) fn asked(session: &Session) -> u32 {
+    asked_word(session).load(Ordering::SeqCst)
+}
+
+/// Where they are.
+#[inline]
+pub(super) fn asked_word(session: &Session) -> &AtomicU32 {
     // SAFETY: the header is always backed.
-    unsafe { session.control.u32(at::header::PROBES_ASKED) }.load(Ordering::SeqCst)
+    unsafe { session.control.u32(at::header::PROBES_ASKED) }
 }
 
 /// Adds these bits; before a site is registered, its session is new here.

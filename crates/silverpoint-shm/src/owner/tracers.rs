@@ -129,7 +129,7 @@ impl Event {
     #[inline(always)]
     pub fn write_marked(self, arguments: &[u8], caller: *const ()) {
         if context::open().is_some() || !self.first.next.load(Ordering::Relaxed).is_null() {
-            return self.write(arguments, false, caller);
+            return write_each(self.first, arguments, caller);
         }
         self.first.write(&ProbeRecord::new(arguments, &[], false, caller));
     }
@@ -161,9 +161,34 @@ impl Mark {
     /// Whether it was made for this state of the site, and the tracer still wants the event.
     #[inline(always)]
     pub fn is_wanted(&self, state: u8) -> bool {
-        self.holds(state)
-            && local::existing().is_some_and(|session| asked(session) == BEGUN.load(Ordering::Relaxed))
-            && self.first().is_some_and(ProbeEvent::is_wanted)
+        self.wanted(state).is_some()
+    }
+
+    #[inline(always)]
+    fn wanted(&self, state: u8) -> Option<&'static ProbeEvent> {
+        let mark = self.0.load(Ordering::Acquire);
+        if mark >> 56 != Self::top(state) {
+            return None;
+        }
+        // SAFETY: a mark is made with a session.
+        if unsafe { local::asked_tracers() } != BEGUN.load(Ordering::Relaxed) {
+            return None;
+        }
+        // SAFETY: the address of an event, by `set`. It lies there for ever, in a forked child, too.
+        let first = unsafe { &*((mark << 8 >> 8) as *const ProbeEvent) };
+        first.is_wanted().then_some(first)
+    }
+
+    /// Whether the tracers have all of an execution that has no arguments: the first wants the event, which is written
+    /// here, and the ring does not want the record.
+    #[inline(always)]
+    pub fn gives_alone(&self, state: u8) -> Option<bool> {
+        let first = self.wanted(state)?;
+        if state & at::state::RING != 0 {
+            return Some(false);
+        }
+        give_alone(first);
+        Some(true)
     }
 
     /// The event that was wanted when it was made, and whether the ring wanted the record, too.
@@ -191,6 +216,19 @@ impl Mark {
             self.0.store(now, Ordering::Release);
         }
     }
+}
+
+/// (A function of its own: so what calls it puts no `Event` into memory.)
+#[cold]
+#[inline(never)]
+fn write_each(first: &'static ProbeEvent, arguments: &[u8], caller: *const ()) {
+    Event { first, of: !0, is_end: false }.write(arguments, false, caller);
+}
+
+/// Of an execution without arguments.
+#[inline(never)]
+fn give_alone(first: &'static ProbeEvent) {
+    Event { first, of: !0, is_end: false }.write_marked(&[], give_alone as *const ());
 }
 
 /// The event of a site, by the number of its entry, which is in the table.

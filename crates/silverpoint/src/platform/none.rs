@@ -277,6 +277,9 @@ pub(crate) mod owner {
         pub(crate) fn is_wanted(&self, _: u8) -> bool {
             false
         }
+        pub(crate) fn gives_alone(&self, _: u8) -> Option<bool> {
+            None
+        }
         pub(crate) fn event(&self) -> Option<(Event, bool)> {
             None
         }
