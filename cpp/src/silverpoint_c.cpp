@@ -249,10 +249,7 @@ SP_DETAIL_OWN std::uint64_t sp_c_record_slowly(Lane*, std::uint64_t, const Site*
     // Before the record, which may have to wait for room.
     write_known(head, probe_record(bytes, size, false, caller));
     std::uint64_t ticks = 0;
-    if ((traced_state(head) & 1) != 0) {
-        const std::uint64_t whole = site->whole.load(std::memory_order_acquire);
-        ticks = record_captured(whole, *site, PackedBytes{bytes, size});
-    }
+    if ((traced_state(head) & 1) != 0) ticks = record_packed(0, *site, bytes, size);
     if (!is_span) return 1;
     return kProbedSpan | (ticks != 0 ? kRecordedSpan | ticks : began);
 }

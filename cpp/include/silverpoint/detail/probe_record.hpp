@@ -1,6 +1,7 @@
 // Records that a system tracer may want (probe.hpp): an event for it, and the record if the site is on.
 #pragma once
 
+#include "packed_bytes.hpp"
 #include "record.hpp"
 
 SP_DETAIL_BEGIN
@@ -14,6 +15,14 @@ SP_DETAIL_COLD std::uint64_t record_behind_probe(std::uint64_t head, const Site&
                                                  typename Passed<Ts>::type... args) {
     return record_slowly<Ts...>(nullptr, site.whole.load(std::memory_order_acquire) | (head & kTruncated),
                                 site, args...);
+}
+
+// The record of arguments that were packed for the events. So few bytes have their room in every ring.
+inline constexpr std::size_t kPackedMost = 512;
+[[gnu::noinline]] inline std::uint64_t record_packed(std::uint64_t head, const Site& site, const char* bytes,
+                                                     std::size_t size) {
+    return record_captured(site.whole.load(std::memory_order_acquire) | (head & kTruncated), site,
+                           PackedBytes{bytes, size});
 }
 
 // Arguments of so many bytes at most, if that is known, need no Scratch.
@@ -46,35 +55,36 @@ SP_DETAIL_HOT std::uint64_t record_probed_flat(std::uint64_t head, const Site& s
     std::uint64_t began = 1;
     if (is_span) [[unlikely]]
         began = session.now();
-    bool records = false;
+    std::uint64_t ticks = 0;
     // Before the record, which may have to wait for room.
+    const auto write = [&](const char* bytes, std::size_t size) {
+        if (!write_probe(head, site, bytes, size, caller)) [[likely]]
+            return;
+        ticks = size <= kPackedMost ? record_packed(head, site, bytes, size)
+                                    : record_behind_probe<Ts...>(head, site, args...);
+    };
     if constexpr (fixed == 0) {
-        records = write_probe(head, site, nullptr, 0, caller);
+        write(nullptr, 0);
     } else if constexpr ((kIsPiece<Ts> && ...)) {
         // They lie one after the other.
-        const char* const bytes = first_of(args...).data;
-        records = write_probe(head, site, bytes, Fields<Ts...>::size(args...), caller);
+        write(first_of(args...).data, Fields<Ts...>::size(args...));
     } else if constexpr (sizeof...(Ts) == 1 && (kLiesPacked<Ts> && ...)) {
-        const auto* const bytes = reinterpret_cast<const char*>(std::data(first_of(args...)));
-        records = write_probe(head, site, bytes, fixed, caller);
+        write(reinterpret_cast<const char*>(std::data(first_of(args...))), fixed);
     } else if constexpr (fixed <= kProbeBytes) {
         char bytes[fixed];
         Fields<Ts...>::put(bytes, args...);
-        records = write_probe(head, site, bytes, fixed, caller);
+        write(bytes, fixed);
     } else {
         const std::size_t size = Fields<Ts...>::size(args...);
         Scratch scratch;
         char* const out = size <= kRecordMax ? scratch.fit(scratch.begin(), size) : nullptr;
         if (out != nullptr) {
             Fields<Ts...>::put(out, args...);
-            records = write_probe(head, site, out, size, caller);
-        } else {
-            records = site.records();
+            write(out, size);
+        } else if (site.records()) {
+            ticks = record_behind_probe<Ts...>(head, site, args...);
         }
     }
-    std::uint64_t ticks = 0;
-    if (records) [[unlikely]]
-        ticks = record_behind_probe<Ts...>(head, site, args...);
     if (!is_span) [[likely]]
         return ticks != 0 ? ticks : began;
     return kProbedSpan | (ticks != 0 ? kRecordedSpan | ticks : began);
