@@ -20,11 +20,14 @@ struct Description {
     std::uint32_t line;
     std::string_view category, file, names, text, signature;
 
+    std::uint64_t hash;  // tells descriptions apart
+
     explicit Description(const char* at) {
         const auto get = [at]<class T>(std::size_t offset, T value) {
             std::memcpy(&value, at + offset, sizeof value);
             return value;
         };
+        hash = get(8, std::uint64_t{});
         kind = static_cast<Kind>(at[16]);
         level = static_cast<std::uint8_t>(at[17]);
         flags = get(18, std::uint16_t{});

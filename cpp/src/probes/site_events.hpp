@@ -6,8 +6,9 @@
 #pragma once
 
 #include <silverpoint/detail/sys.hpp>
+#include <utility>
 
-#include "description.hpp"
+#include "kept_events.hpp"
 
 namespace silverpoint::probes {
 
@@ -36,34 +37,35 @@ class SiteEvents {
     // Takes a session; `announce` or `leave` follows. False: there is one; or it cannot be mapped, and so is
     // not asked for the tracer any more. Safe in a signal handler. `path`: as for `map_again`.
     bool take(const TracerName& name, char* control, std::size_t size, const char* path = nullptr) {
-        std::uint32_t none = 0;
-        if (!has_session_.compare_exchange_strong(none, 1, std::memory_order_acq_rel)) return false;
-        char* const mapped = map_again(control, size, path);
-        if (mapped == nullptr) {
-            warn_of(name, "the session cannot be mapped again: ", std::strerror(errno));
-            Control{control, size}.stop_asking(name.bit);
-            has_session_.store(0, std::memory_order_release);
+        std::uint32_t none = kNone;
+        if (!has_session_.compare_exchange_strong(none, kTaking, std::memory_order_acq_rel)) {
+            succeed(name, control, size, path);
             return false;
         }
-        control_ = {mapped, size};
+        if (!map(control_, name, control, size, path)) {
+            has_session_.store(kNone, std::memory_order_release);
+            return false;
+        }
         tracer_ = name.bit;
         asked_tracers.store(&control_.asked(), std::memory_order_release);
         return true;
     }
     // The thread may use the session.
     void announce() {
-        has_session_.store(2, std::memory_order_release);
+        has_session_.store(kThere, std::memory_order_release);
         wake_waiters(&has_session_);
     }
     // Only while no event can be written, and no thread follows: before the first, and in a forked child.
     // Another session may be taken.
     void leave() {
         asked_tracers.store(&all_asked, std::memory_order_release);
-        if (control_.base != nullptr) unmap(control_.base, control_.size);
-        control_ = {};
+        for (Control* const of : {&control_, &next_, &last_}) {
+            if (of->base != nullptr) unmap(of->base, of->size);
+            *of = {};
+        }
         done_ = known_ = 0;
         first_refused_ = ~std::uint32_t{0};
-        has_session_.store(0, std::memory_order_release);
+        has_session_.store(kNone, std::memory_order_release);
     }
     const Control& control() const { return control_; }
 
@@ -73,8 +75,10 @@ class SiteEvents {
     [[noreturn]] void follow(std::uint64_t pause_ns, const Before& before, const Visit& visit) {
         await_session(pause_ns);
         for (;;) {
+            go_on_with_next();
             std::atomic<std::uint32_t>& wake = control_.header().probes_wake;
             const std::uint32_t value = wake.load(std::memory_order_acquire);
+            if (has_next()) continue;
             before();
             pass(visit);
             // (A controller that has set bits wakes the thread, which may be about to wait.)
@@ -84,16 +88,18 @@ class SiteEvents {
     // Of the thread: until there is a session.
     void await_session(std::uint64_t pause_ns) {
         std::uint32_t seen;
-        while ((seen = has_session_.load(std::memory_order_acquire)) != 2)
+        while ((seen = has_session_.load(std::memory_order_acquire)) < kThere)
             wait_for_change(&has_session_, seen, pause_ns);
     }
     // Of the thread: nothing asks for a tracer that cannot be fed. Returns when somebody asks for it again.
     void await_request(std::uint32_t tracer, std::uint64_t pause_ns) {
         await_session(pause_ns);
         control_.stop_asking(tracer);
-        std::atomic<std::uint32_t>& wake = control_.header().probes_wake;
         for (;;) {
+            go_on_with_next();
+            std::atomic<std::uint32_t>& wake = control_.header().probes_wake;
             const std::uint32_t value = wake.load(std::memory_order_acquire);
+            if (has_next()) continue;
             if ((control_.asked().load(std::memory_order_seq_cst) & tracer) != 0) return;
             wait_for_change(&wake, value, pause_ns);
         }
@@ -117,6 +123,50 @@ class SiteEvents {
     std::uint32_t known() const { return known_; }
 
   private:
+    static bool map(Control& to, const TracerName& name, char* control, std::size_t size, const char* path) {
+        char* const mapped = map_again(control, size, path);
+        if (mapped == nullptr) {
+            warn_of(name, "the session cannot be mapped again: ", std::strerror(errno));
+            Control{control, size}.stop_asking(name.bit);
+            return false;
+        }
+        to = {mapped, size};
+        return true;
+    }
+    // All shared objects that were in the session may be unloaded. Then the thread goes on with the session
+    // that they make when they are loaded again.
+    void succeed(const TracerName& name, char* control, std::size_t size, const char* path) {
+        std::uint32_t there = kThere;
+        if (!has_session_.compare_exchange_strong(there, kSucceeding, std::memory_order_acq_rel)) return;
+        ControlHeader& before = control_.header();
+        if (before.copies_joined.load(std::memory_order_acquire) != 0 ||
+            !map(next_, name, control, size, path)) {
+            has_session_.store(kThere, std::memory_order_release);
+            return;
+        }
+        has_session_.store(kHasNext, std::memory_order_release);
+        // (The thread leaves the pages mapped.)
+        before.probes_wake.fetch_add(1, std::memory_order_release);
+        wake_waiters(&before.probes_wake);
+    }
+    bool has_next() const { return has_session_.load(std::memory_order_acquire) == kHasNext; }
+    // Of the thread.
+    void go_on_with_next() {
+        if (!has_next()) return;
+        for (std::uint32_t number = 0; number < known_; ++number)
+            if (is_event(events_[number])) kept_.keep(control_.description(number).hash, events_[number]);
+        Event** const events = std::exchange(events_, nullptr);
+        if (events != nullptr) unmap(events, control_.header().sites_cap * sizeof *events);
+        done_ = known_ = 0;
+        first_refused_ = ~std::uint32_t{0};
+        asked_tracers.store(&next_.asked(), std::memory_order_release);
+        if (last_.base != nullptr) unmap(last_.base, last_.size);
+        last_ = control_;
+        control_ = next_;
+        next_ = {};
+        has_session_.store(kThere, std::memory_order_release);
+    }
+
     template <class Visit>
     void pass(const Visit& visit) {
         if (events_ == nullptr) {
@@ -130,6 +180,7 @@ class SiteEvents {
                 is_prefix = false;
                 continue;
             }
+            if (events_[number] == nullptr) events_[number] = kept_.find(control_.description(number).hash);
             if (!visit(number)) return;
             if (events_[number] == refused() && number < first_refused_) first_refused_ = number;
             if (is_prefix) done_ = number + 1;
@@ -149,8 +200,12 @@ class SiteEvents {
         return is_any;
     }
 
-    std::atomic<std::uint32_t> has_session_{0};  // 1: being stored, 2: there
-    Control control_;
+    // kSucceeding: its successor is being stored; kHasNext: and is there.
+    enum : std::uint32_t { kNone, kTaking, kThere, kSucceeding, kHasNext };
+    std::atomic<std::uint32_t> has_session_{kNone};
+    Control control_, next_;
+    Control last_;  // the one before, which who has stored its successor may still wake
+    KeptEvents<Event> kept_;
     std::uint32_t tracer_ = 0;
     Event** events_ = nullptr;
     std::uint32_t done_ = 0;  // below it every entry has been visited

@@ -364,9 +364,8 @@ fn is_on_otherwise<M: Meta, A: Args>(site: &'static Site) -> bool {
     if site.hash.load(Ordering::Relaxed) == 0 && site.is_marked_for::<A>() {
         let state = site.state();
         if const { M::IS_ALONE } {
-            match site.mark.gives_alone(state) {
-                Some(is_done) => return !is_done,
-                None => {}
+            if let Some(is_done) = site.mark.gives_alone(state) {
+                return !is_done;
             }
         } else if site.mark.is_wanted(state) {
             return true;

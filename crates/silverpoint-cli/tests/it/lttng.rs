@@ -167,6 +167,16 @@ fn two_languages_in_one_process_have_each_event_once() {
     assert_eq!(ended.out, "2600 events equal\n");
 }
 
+/// What remains between the loads is the library: it goes on with the session that each load makes.
+#[test]
+fn a_shared_object_that_is_loaded_again_has_its_events() {
+    let Some(scratch) = prepared() else { return };
+    let file = source("reloaded_part.cpp");
+    let words: Vec<&str> = CPP.into_iter().chain(["-fPIC", "-shared", &file]).collect();
+    let part = built("reloaded_part.so", "g++", &words);
+    check(&scratch, &[&"reloaded", &program("reloaded.cpp"), &part, &example("libreloaded.so")]);
+}
+
 /// What LTTng alone gets takes another way than what the ring has, too.
 #[test]
 fn events_are_the_same_with_and_without_the_ring() {

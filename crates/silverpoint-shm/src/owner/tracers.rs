@@ -179,8 +179,8 @@ impl Mark {
         first.is_wanted().then_some(first)
     }
 
-    /// Whether the tracers have all of an execution that has no arguments: the first wants the event, which is written
-    /// here, and the ring does not want the record.
+    /// Of an execution without arguments whose event the first tracer wants. Whether that was all: the event is
+    /// written here, unless the ring wants the record, too.
     #[inline(always)]
     pub fn gives_alone(&self, state: u8) -> Option<bool> {
         let first = self.wanted(state)?;

@@ -15,6 +15,7 @@
     check.py facades SILVERPOINT PROGRAM TIMES    what it writes behind its event `go`: in both, equal
     check.py facades_apart SILVERPOINT PROGRAM    a span that LTTng alone wants, for its argument `apart`
     check.py facades_switched SILVERPOINT PROGRAM as `switched`, for its arguments `ticks` and `log`
+    check.py reloaded PROGRAM PART …              a shared object has its events each time that it is loaded
     check.py page SCRIPT                          what the guide's page says
 
 In the current directory, which is for this alone. Where it must not touch the system's daemon (root's), it runs in a mount namespace of its own.
@@ -602,6 +603,22 @@ def allocs(program):
     print("all calls")
 
 
+def reloaded(program, *parts):
+    for part in parts:
+        shutil.rmtree("trace", ignore_errors=True)
+        with Daemon():
+            record("trace", "shop:*")
+            process = start([program, part], SILVERPOINT_PROBES="lttng", SILVERPOINT_FILTER="off")
+            if process.wait(PATIENCE) != 0:
+                raise SystemExit(f"the program ended with {process.returncode}")
+            lttng("stop")
+            lttng("destroy")
+        times = [fields["time"] for _, fields in events("trace")]
+        # The execution that makes the site known comes before its event.
+        assert all(times.count(time) in (9, 10) for time in range(3)), times
+    print("all times")
+
+
 def page(script):
     with Daemon():
         subprocess.run(["sh", "-c", script], check=True, timeout=PATIENCE)
@@ -622,7 +639,7 @@ def in_own_namespace():
 def main():
     in_own_namespace()
     os.environ["LTTNG_HOME"] = os.environ["HOME"] = os.getcwd()
-    {"fields": fields, "atrace": atrace, "glog": glog, "facades": facades, "facades_switched": facades_switched, "facades_apart": facades_apart, "without_ring": without_ring, "alone": alone, "fork": fork, "busy": busy, "allocs": allocs, "page": page, "switched": switched, "scopes": scopes, "daemons": daemons, "many": many}[sys.argv[1]](*sys.argv[2:])
+    {"fields": fields, "atrace": atrace, "glog": glog, "facades": facades, "facades_switched": facades_switched, "facades_apart": facades_apart, "without_ring": without_ring, "alone": alone, "fork": fork, "busy": busy, "allocs": allocs, "reloaded": reloaded, "page": page, "switched": switched, "scopes": scopes, "daemons": daemons, "many": many}[sys.argv[1]](*sys.argv[2:])
 
 
 if __name__ == "__main__":
