@@ -14,7 +14,7 @@ use crate::pace::Pace;
 use crate::quota::{GivenUp, Met};
 use crate::shared::{Change, LogNote, Shared};
 use crate::spool::Spool;
-use crate::target::{self, Target};
+use crate::target::{self, Settings, Target};
 
 /// How long a record waits for earlier ones of other threads that may still come.
 const WINDOW: Duration = Duration::from_millis(25);
@@ -238,7 +238,7 @@ impl Delivery {
                 self.follow.set_filter(&filter_of(&sink));
                 self.holder.set(&sink);
                 self.pace.set(sink.flush, sink.sync);
-                self.target.set(&sink, self.follow.trace());
+                self.target.set(Settings::of(&sink), self.follow.trace());
             }
             None => {}
         }

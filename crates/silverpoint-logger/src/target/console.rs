@@ -11,10 +11,10 @@ use rustix::io::Errno;
 
 use silverpoint_trace::{Event, Trace};
 
-use super::interface::{BUFFER_MAX, Target};
-use super::lines::{BATCH, Lines};
+use super::interface::Target;
+use super::lines::Lines;
+use super::settings::Settings;
 use crate::backtrace::Reached;
-use crate::config::Sink;
 use crate::error::STDERR;
 
 /// The largest write that a pipe keeps together (PIPE_BUF of Linux): no other output stands within.
@@ -73,18 +73,18 @@ pub(super) struct Console {
 }
 
 impl Console {
-    pub(super) fn stderr(sink: &Sink, trace: &Trace) -> Self {
+    pub(super) fn stderr(settings: Settings<'_>, trace: &Trace) -> Self {
         let write = |lines: &[u8]| {
             let _own = STDERR.lock();
             write(io::stderr().lock().as_fd(), lines)
         };
-        Self { lines: lines(sink, trace), done: 0, write, share: None, spent: 0 }
+        Self { lines: Lines::new(settings, trace), done: 0, write, share: None, spent: 0 }
     }
 
-    pub(super) fn stdout(sink: &Sink, trace: &Trace) -> Self {
+    pub(super) fn stdout(settings: Settings<'_>, trace: &Trace) -> Self {
         let write = |lines: &[u8]| write(io::stdout().lock().as_fd(), lines);
         let share = SHARED.get().copied();
-        Self { lines: lines(sink, trace), done: 0, write, share, spent: 0 }
+        Self { lines: Lines::new(settings, trace), done: 0, write, share, spent: 0 }
     }
 
     /// Writes a piece of the waiting lines, not within a line of the program; gives how many bytes need not
@@ -175,13 +175,9 @@ fn whole_lines(lines: &[u8], most: usize) -> &[u8] {
     }
 }
 
-fn lines(sink: &Sink, trace: &Trace) -> Lines {
-    Lines::new(sink, sink.flush.map_or(BATCH, |flush| flush.bytes.clamp(1, BUFFER_MAX)), trace)
-}
-
 impl Target for Console {
-    fn set(&mut self, sink: &Sink, trace: &Trace) {
-        self.lines = lines(sink, trace);
+    fn set(&mut self, settings: Settings<'_>, trace: &Trace) {
+        self.lines = Lines::new(settings, trace);
     }
 
     fn begin(&mut self, trace: &Trace) {

@@ -4,18 +4,16 @@ use std::io;
 
 use silverpoint_trace::{Event, Follow, Trace};
 
-use super::interface::{BUFFER_MAX, Target};
-use super::lines::{BATCH, Lines};
+use super::interface::Target;
+use super::lines::Lines;
 use super::logfile::LogFile;
+use super::settings::Settings;
 use crate::backtrace::{Reached, go_back};
-use crate::config::{FileSink, Sink, To};
+use crate::config::FileSink;
 use crate::cursor::Position;
 use crate::error::LoggerError;
 use crate::shared::LogNote;
 use crate::spool::Spool;
-
-/// A file that is rotated by size gets at most this part of the size in one write.
-const ROTATED_PART: u64 = 8;
 
 /// Each record exactly once: see module `logfile`.
 pub(super) struct FileTarget {
@@ -25,24 +23,19 @@ pub(super) struct FileTarget {
     written: Vec<Position>,
 }
 
-/// Bytes of lines that are written at once.
-fn limit(sink: &Sink, config: &FileSink) -> usize {
-    let part = config.rotate_bytes.map_or(usize::MAX, |bytes| (bytes / ROTATED_PART) as usize);
-    sink.flush.map_or(BATCH, |flush| flush.bytes.clamp(1, BUFFER_MAX)).min(part)
-}
-
 impl FileTarget {
     /// Continues where the cursor says that its last owner stopped.
     pub(super) fn open(
-        sink: &Sink,
+        settings: Settings<'_>,
         config: &FileSink,
+        has_backtrace: bool,
         spool: &Spool,
         follow: &mut Follow,
     ) -> Result<Self, LoggerError> {
-        let lines = Lines::new(sink, limit(sink, config), follow.trace());
-        let opened = LogFile::open(config.clone(), sink, &spool.cursor(&config.path));
+        let lines = Lines::new(settings, follow.trace());
+        let opened = LogFile::open(config.clone(), settings, &spool.cursor(&config.path));
         let (file, last) = opened.map_err(LoggerError::io(&config.path, "opening it"))?;
-        let (positions, written) = go_back(last.positions, &last.held, sink.backtrace.is_some());
+        let (positions, written) = go_back(last.positions, &last.held, has_backtrace);
         follow.resume(&positions);
         Ok(Self { lines, file, written })
     }
@@ -75,11 +68,9 @@ impl Target for FileTarget {
         Ok(())
     }
 
-    fn set(&mut self, sink: &Sink, trace: &Trace) {
-        if let To::File(config) = &sink.to {
-            self.lines.set(sink, limit(sink, config), trace);
-            self.file.set(config.clone(), sink);
-        }
+    fn set(&mut self, settings: Settings<'_>, trace: &Trace) {
+        self.lines = Lines::new(settings, trace);
+        self.file.set(settings);
     }
 
     fn reopen(&mut self) -> io::Result<()> {

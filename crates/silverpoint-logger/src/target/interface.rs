@@ -4,8 +4,8 @@ use std::io;
 
 use silverpoint_trace::{Event, Trace};
 
+use super::settings::Settings;
 use crate::backtrace::Reached;
-use crate::config::Sink;
 use crate::cursor::Position;
 use crate::shared::LogNote;
 
@@ -48,7 +48,7 @@ pub(crate) trait Target: Send {
     }
 
     /// Nothing waits: continues with other settings for the same destination.
-    fn set(&mut self, _sink: &Sink, _trace: &Trace) {}
+    fn set(&mut self, _settings: Settings<'_>, _trace: &Trace) {}
 
     /// Nothing waits: reopens a file by its name.
     fn reopen(&mut self) -> io::Result<()> {

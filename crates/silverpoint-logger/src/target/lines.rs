@@ -4,11 +4,11 @@ use silverpoint_render::time::{Style, TimeText, TimeZone};
 use silverpoint_render::{json, text};
 use silverpoint_trace::{Event, Trace, What, escape};
 
-use crate::config::Sink;
+use super::settings::Settings;
 use crate::shared::LogNote;
 
-/// Most bytes that are written at once, but for the last line.
-pub(super) const BATCH: usize = 256 << 10;
+/// Bytes that are written at once, but for the last line.
+const BATCH: usize = 256 << 10;
 
 /// See the module.
 pub(super) struct Lines {
@@ -28,19 +28,15 @@ enum Writer {
 }
 
 impl Lines {
-    /// In the sink's form; they are full with `limit` bytes.
-    pub(super) fn new(sink: &Sink, limit: usize, trace: &Trace) -> Self {
-        let writer = match sink.json {
+    /// In the sink's form.
+    pub(super) fn new(settings: Settings<'_>, trace: &Trace) -> Self {
+        let writer = match settings.json {
             true => Writer::Json(Box::new(json::Writer::new(json::Options { ticks: false }, trace))),
-            false => Writer::Text(Box::new(text::Writer::new(&sink.text, trace))),
+            false => Writer::Text(Box::new(text::Writer::new(settings.text, trace))),
         };
-        let text::Options { time, zone, digits, .. } = &sink.text;
+        let text::Options { time, zone, digits, .. } = settings.text;
+        let limit = settings.limit(BATCH);
         Self { text: String::new(), limit, writer, time: *time, zone: zone.clone(), digits: *digits }
-    }
-
-    /// Other settings, while nothing waits.
-    pub(super) fn set(&mut self, sink: &Sink, limit: usize, trace: &Trace) {
-        *self = Self::new(sink, limit, trace);
     }
 
     /// A message of the logger, on a line of its own.

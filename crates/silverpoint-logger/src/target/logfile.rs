@@ -15,12 +15,12 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
 use super::rotate::OldFiles;
+use super::settings::Settings;
 use silverpoint_shm::kept::KeptFile;
 
-use crate::config::{FileSink, Sink};
+use crate::config::FileSink;
 use crate::cursor::{Cursor, Entry, Position};
 use crate::error::say;
-use crate::pace::Sync;
 
 /// Descriptors of the standard streams are below.
 const OTHERS: i32 = 3;
@@ -90,11 +90,11 @@ impl Open {
 
 impl LogFile {
     /// Opens the cursor, removes what a dead process had not finished, and gives the position to continue.
-    pub(super) fn open(config: FileSink, sink: &Sink, cursor: &Path) -> io::Result<(Self, Entry)> {
+    pub(super) fn open(config: FileSink, settings: Settings<'_>, cursor: &Path) -> io::Result<(Self, Entry)> {
         let (mut cursor, entries) = Cursor::open(cursor)?;
         let positions = resume(&config.path, &mut cursor, entries)?;
         let old = OldFiles::new(&config.path, config.keep);
-        let (zone, is_synced) = (sink.text.zone.clone(), sink.sync != Sync::Never);
+        let (zone, is_synced) = (settings.text.zone.clone(), settings.is_synced);
         let mut log = Self {
             config,
             zone,
@@ -179,9 +179,10 @@ impl LogFile {
     }
 
     /// Other settings for the same file.
-    pub(super) fn set(&mut self, config: FileSink, sink: &Sink) {
-        self.zone = sink.text.zone.clone();
-        self.is_synced = sink.sync != Sync::Never;
+    pub(super) fn set(&mut self, settings: Settings<'_>) {
+        let Some(config) = settings.file.cloned() else { return };
+        self.zone = settings.text.zone.clone();
+        self.is_synced = settings.is_synced;
         self.old.set_keep(config.keep);
         if let Some(open) = &mut self.open {
             open.ends_ns = config.rotate_at.and_then(|at| at.after(ns(SystemTime::now()), &self.zone));
@@ -455,6 +456,13 @@ fn moved(path: &Path, identity: (u64, u64)) -> io::Result<Option<File>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Sink;
+
+    fn open(path: &Path) -> LogFile {
+        let sink = Sink::file(path);
+        let settings = Settings::of(&sink);
+        LogFile::open(settings.file.unwrap().clone(), settings, &path.with_file_name("cursor")).unwrap().0
+    }
 
     /// A log of one write, left by a process that died then or, `unfinished`, within a second one.
     fn left(name: &str, unfinished: bool) -> (std::path::PathBuf, std::path::PathBuf) {
@@ -462,8 +470,7 @@ mod tests {
             std::env::temp_dir().join(format!("silverpoint-logfile-{}-{name}", std::process::id()));
         fs::create_dir_all(&directory).unwrap();
         let path = directory.join("app.log");
-        let Sink { to: crate::config::To::File(config), .. } = Sink::file(&path) else { panic!() };
-        let (mut log, _) = LogFile::open(config, &Sink::file(&path), &directory.join("cursor")).unwrap();
+        let mut log = open(&path);
         log.append(b"one\n", vec![([1; 16], 1, 8)], Vec::new()).unwrap();
         if unfinished {
             let log_identity = log.open.as_ref().unwrap().identity;
@@ -530,8 +537,7 @@ mod tests {
     #[test]
     fn what_was_ahead_of_a_log_is_given_back() {
         let (directory, path) = left("ahead", false);
-        let Sink { to: crate::config::To::File(config), .. } = Sink::file(&path) else { panic!() };
-        let (mut log, _) = LogFile::open(config, &Sink::file(&path), &directory.join("cursor")).unwrap();
+        let mut log = open(&path);
         let lines = vec![b'\n'; 256 << 10];
         let begin = fs::metadata(&path).unwrap().len();
         for _ in 0..10 {
@@ -544,8 +550,7 @@ mod tests {
         assert_eq!(fs::metadata(&path).unwrap().len(), len);
         assert!(on_disk() < len + (128 << 10), "{len} bytes, {} on disk", on_disk());
         // Another program that appends keeps its line.
-        let Sink { to: crate::config::To::File(config), .. } = Sink::file(&path) else { panic!() };
-        let (mut log, _) = LogFile::open(config, &Sink::file(&path), &directory.join("cursor")).unwrap();
+        let mut log = open(&path);
         log.append(&lines, Vec::new(), Vec::new()).unwrap();
         File::options().append(true).open(&path).unwrap().write_all(b"another's\n").unwrap();
         drop(log);
@@ -553,8 +558,7 @@ mod tests {
         if was_ahead {
             assert!(on_disk() > len + (1 << 20), "{} on disk", on_disk());
             // The next start gives it back.
-            let Sink { to: crate::config::To::File(config), .. } = Sink::file(&path) else { panic!() };
-            drop(LogFile::open(config, &Sink::file(&path), &directory.join("cursor")).unwrap());
+            drop(open(&path));
             assert!(on_disk() < len + (1 << 20), "{} on disk", on_disk());
         }
         assert!(fs::read(&path).unwrap().ends_with(b"another's\n"));

@@ -21,10 +21,11 @@ use std::io;
 
 use silverpoint_trace::{Event, Follow, Trace, What};
 
-use super::interface::{BUFFER_MAX, Target};
+use super::interface::Target;
 use super::logfile::LogFile;
+use super::settings::Settings;
 use crate::backtrace::Reached;
-use crate::config::{FileSink, Sink, To};
+use crate::config::FileSink;
 use crate::error::LoggerError;
 use crate::shared::LogNote;
 use crate::spool::Spool;
@@ -46,26 +47,21 @@ pub(super) struct TraceTarget {
     notes: Vec<String>,
 }
 
-fn limit(sink: &Sink, config: &FileSink) -> usize {
-    let part = config.rotate_bytes.map_or(usize::MAX, |bytes| (bytes / 8) as usize);
-    sink.flush.map_or(BATCH, |flush| flush.bytes.clamp(1, BUFFER_MAX)).min(part)
-}
-
 impl TraceTarget {
     /// Continues where the cursor says that its last owner stopped.
     pub(super) fn open(
-        sink: &Sink,
+        settings: Settings<'_>,
         config: &FileSink,
         spool: &Spool,
         follow: &mut Follow,
     ) -> Result<Self, LoggerError> {
         let opening = |error| LoggerError::io(&config.path, "opening it")(error);
         let (log, last) =
-            LogFile::open(config.clone(), sink, &spool.cursor(&config.path)).map_err(opening)?;
+            LogFile::open(config.clone(), settings, &spool.cursor(&config.path)).map_err(opening)?;
         let content = Content::read(&log).map_err(opening)?;
         follow.resume(&last.positions);
         follow.give_statements();
-        let limit = limit(sink, config);
+        let limit = settings.limit(BATCH);
         Ok(Self { log, content, waiting: BTreeMap::new(), bytes: 0, limit, notes: Vec::new() })
     }
 
@@ -137,11 +133,9 @@ impl Target for TraceTarget {
         Ok(())
     }
 
-    fn set(&mut self, sink: &Sink, _: &Trace) {
-        if let To::File(config) = &sink.to {
-            self.limit = limit(sink, config);
-            self.log.set(config.clone(), sink);
-        }
+    fn set(&mut self, settings: Settings<'_>, _: &Trace) {
+        self.limit = settings.limit(BATCH);
+        self.log.set(settings);
     }
 
     fn reopen(&mut self) -> io::Result<()> {
