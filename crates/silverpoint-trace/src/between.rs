@@ -13,7 +13,7 @@ use super::{Event, Events, Stream, Trace};
 const BYTES_MAX: u64 = 32 << 20;
 /// Blocks that are read at a time, besides one of each stream.
 const BLOCKS: u64 = 4;
-/// Events between two looks at the clock.
+/// Events between two looks at the clock, or as many as there are streams.
 const LOOK: u64 = 1024;
 
 /// The events of a stretch of time, read a slice after the other.
@@ -74,6 +74,7 @@ impl Between {
             let progress = std::mem::take(&mut self.progress);
             let mut events =
                 Events::within(trace, None, progress, i64::MAX, Some(&self.limits)).pause_after(BLOCKS);
+            let look = LOOK.max(events.streams());
             let (from, to) = self.range;
             let (mut given, mut is_late) = (0, false);
             while !is_late {
@@ -84,7 +85,7 @@ impl Between {
                 }
                 // Of very many streams it pauses late.
                 given += 1;
-                is_late = given % LOOK == 0 && begin.elapsed() >= most;
+                is_late = given % look == 0 && begin.elapsed() >= most;
             }
             self.is_finished = !is_late && !events.is_paused();
             self.progress = events.stop().0;

@@ -10,6 +10,8 @@
 
 mod advance;
 mod arrive;
+#[cfg(test)]
+mod tests;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -25,7 +27,7 @@ use super::progress::{Contexts, Move, Name, Names, Positions, Progress, Start, S
 use super::rooms::Rooms;
 use super::selection::{Select, Selection};
 use super::verdict::{Matter, Note, Unknown, Verdict};
-use super::{Trace, worst};
+use super::{Stream, Trace, worst};
 
 /// Most notes that are kept; a file of nothing but broken blocks must not fill the memory.
 pub(super) const NOTES_MAX: usize = 10_000;
@@ -144,11 +146,23 @@ impl<'t> Events<'t> {
             }
             None => {
                 for (number, session) in trace.sessions.iter().enumerate() {
-                    session.holding().for_each(|(at, _)| events.begin(number, at, u64::MAX, known[number]));
+                    for (at, stream) in session.holding() {
+                        if !events.is_given(number, stream) {
+                            events.begin(number, at, u64::MAX, known[number]);
+                        }
+                    }
                 }
             }
         }
         events
+    }
+
+    /// Whether all that there is of a stream has been given, and noted: then it needs no cursor.
+    fn is_given(&self, number: usize, stream: &Stream) -> bool {
+        let name = (number as u32, stream.number);
+        let is_noted = self.moved.as_ref().is_none_or(|moved| !moved.contains_key(&name));
+        let is_before = |place: &(u64, bool)| stream.ends_before(place.0);
+        is_noted && self.positions.get(&name).is_some_and(is_before)
     }
 
     /// Puts a cursor before the first block of a stream that is wanted. Names of so many threads of the session were known.
@@ -215,6 +229,11 @@ impl<'t> Events<'t> {
     pub(super) fn pause_after_bytes(mut self, bytes: u64) -> Self {
         self.bytes_max = bytes;
         self
+    }
+
+    /// Streams of which something may come. To begin and to stop takes time for each.
+    pub(super) fn streams(&self) -> u64 {
+        self.cursors.len() as u64
     }
 
     /// Whether it was not the end that gave `None`.

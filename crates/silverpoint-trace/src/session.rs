@@ -106,6 +106,11 @@ impl Stream {
         (begin, self.blocks.iter().map(|block| block.header.ring_end).max().unwrap_or(begin))
     }
 
+    /// Whether all blocks lie before a position. False, too, where that would need a look at each.
+    pub(super) fn ends_before(&self, position: u64) -> bool {
+        self.is_in_line && self.blocks.last().is_none_or(|block| block.header.ring_end <= position)
+    }
+
     /// Forgets the blocks that lie wholly before a position.
     fn forget_before(&mut self, position: u64) {
         self.blocks.retain(|block| block.header.ring_end > position);

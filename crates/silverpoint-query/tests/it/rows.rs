@@ -163,6 +163,27 @@ fn streams_that_come_and_go_keep_their_names_and_fields() {
     assert_eq!(found(&mut rows), expected);
 }
 
+/// To begin a slice of work takes time for each stream. So there are few.
+#[test]
+fn slices_are_as_long_as_there_are_streams() {
+    const STREAMS: u32 = 20_000;
+    let mut b = Builder::new();
+    begin(&mut b);
+    for stream in 1..=STREAMS {
+        b.stream(1, stream, stream, "");
+        (0..2).for_each(|time| record(&mut b, stream, u64::from(time * STREAMS + stream)));
+        b.flush(1, stream, false);
+    }
+    b.end();
+    let mut rows = opened(b.bytes, &Filter::default());
+    let mut slices = 1;
+    while rows.grow(Duration::ZERO).unwrap().has_more {
+        slices += 1;
+    }
+    assert_eq!(rows.count(), 2 * u64::from(STREAMS));
+    assert!(slices <= 3, "{slices}");
+}
+
 #[test]
 fn a_filter_has_numbers_of_its_own() {
     let mut rows = opened(many(12_000), &Filter::default());

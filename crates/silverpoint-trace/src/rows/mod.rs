@@ -26,7 +26,7 @@ use mark::Marks;
 
 /// Blocks that are read at a time, besides one of each stream.
 const BLOCKS: u64 = 4;
-/// Events between two looks at the clock. Of very many streams marks are far apart, and the time may be over before the next.
+/// Events between two looks at the clock, or as many as there are streams. Of very many streams marks are far apart, and the time may be over before the next.
 const LOOK: u64 = 4096;
 
 /// See the module.
@@ -202,6 +202,8 @@ impl Rows {
         let trace = &self.growing.trace;
         let mut events =
             Events::resume(trace, self.wanted.selection(trace), progress, bound_ns).pause_after(BLOCKS);
+        // A slice takes time for each stream, so it gives as many events.
+        let look = LOOK.max(events.streams());
         let mut before = self.has_news.then(|| (events.names().clone(), events.take_moves()));
         let end = loop {
             let Some(mut event) = events.next() else {
@@ -232,7 +234,7 @@ impl Rows {
                 let moves = events.take_moves();
                 self.marks.put(self.count, events.names(), moves);
             }
-            if (self.count - first) % LOOK == 0 && is_over() {
+            if (self.count - first) % look == 0 && is_over() {
                 break Slice::Full;
             }
         };
