@@ -4,9 +4,9 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// One message is one line. In colours each process has its own; two may share one.
 pub fn line(time: &str, name: &str, pid: u32, text: &str, has_colours: bool) -> String {
-    let text = text.escape_debug();
+    let (name, text) = (name.escape_debug(), text.escape_debug());
     if has_colours {
-        format!("\x1b[2m{time}\x1b[0m \x1b[{}m{}[{pid}]\x1b[0m {text}", colour_of(pid), name.escape_debug())
+        format!("\x1b[2m{time}\x1b[0m \x1b[{}m{name}[{pid}]\x1b[0m {text}", colour_of(pid))
     } else {
         format!("{time} {name}[{pid}] {text}")
     }
@@ -61,6 +61,7 @@ mod tests {
     #[test]
     fn lines_have_colours_by_process() {
         assert_eq!(line("12:00", "app.exe", 8, "a\tb\x1b", false), "12:00 app.exe[8] a\\tb\\u{1b}");
+        assert_eq!(line("12:00", "\u{9b}2J.exe", 8, "", false), "12:00 \\u{9b}2J.exe[8] ");
         let coloured = |pid| line("12:00", "\x1b.exe", pid, "\x1b[0m", true);
         assert_eq!(coloured(8), "\x1b[2m12:00\x1b[0m \x1b[33m\\u{1b}.exe[8]\x1b[0m \\u{1b}[0m");
         let colours: std::collections::BTreeSet<u32> = (0..6).map(|number| colour_of(4 * number)).collect();
