@@ -103,7 +103,8 @@ struct Control {
     }
     // Where the first event of an entry is published.
     std::atomic<std::uint64_t>& published(std::uint32_t number) const { return entry(number).probe; }
-    // Adds an event behind those of an entry: sites remember the first. Once for each session.
+    // Adds an event behind those of an entry: sites remember the first, while its tracer alone is asked for.
+    // Once for each session.
     void publish(std::uint32_t number, ProbeEvent& event) const {
         // (In a forked child it may be that of the parent's session.)
         __atomic_store_n(&event.next, nullptr, __ATOMIC_RELAXED);

@@ -120,12 +120,13 @@ fn loaded(path: &str) -> extern "C" fn(i32) {
     }
 }
 
+unsafe extern "C" {
+    fn fork() -> c_int;
+    fn waitpid(process: c_int, status: *mut c_int, options: c_int) -> c_int;
+}
+
 /// As the tests' `lttng/family.cpp`.
 fn family() {
-    unsafe extern "C" {
-        fn fork() -> c_int;
-        fn waitpid(process: c_int, status: *mut c_int, options: c_int) -> c_int;
-    }
     let one = |who: &str| event!("parent or child", who);
     one("first");
     drop(span!("span"));
@@ -146,7 +147,8 @@ fn family() {
 }
 
 /// One for each line of input. A question mark asks how often its argument was evaluated. A line `s` holds a span open
-/// until the next line.
+/// until the next line. From a line `g` on a child
+/// obeys; the parent waits for its end. A line `o` makes another event.
 fn ticks() {
     let evaluated = Cell::new(0);
     let count = || {
@@ -159,6 +161,21 @@ fn ticks() {
         match &*line.unwrap() {
             "?" => println!("{}", evaluated.get()),
             "s" => held = Some(span!("sell")),
+            // SAFETY: the only thread of the program forks, and waits.
+            "g" => unsafe {
+                let (child, mut status) = (fork(), 0);
+                if child != 0 {
+                    assert!(waitpid(child, &mut status, 0) == child && status == 0);
+                    return;
+                }
+                println!("done");
+                continue;
+            },
+            "o" => {
+                instant!("other");
+                println!("done");
+                continue;
+            }
             _ => {}
         }
         instant!("tick", evaluated = count());

@@ -108,9 +108,10 @@ SP_DETAIL_COLD void begin_probes_in_thread() {
     };
     if (!start_thread(body)) warn("system tracers get no events: no thread could be started");
 }
-// Whether the libraries of just those that are asked for are loaded, or are being loaded.
-SP_DETAIL_HOT bool is_probing_begun() {
-    return probes_wanted() == probes_begun.load(std::memory_order_relaxed);
+// Whether this tracer alone is asked for, and its library alone is loaded, or is being loaded.
+SP_DETAIL_HOT bool is_probing_begun_for(std::uint32_t tracer) {
+    const std::uint32_t asked = probes_wanted();
+    return asked == tracer && asked == probes_begun.load(std::memory_order_relaxed);
 }
 inline void begin_probes() {
     if ((probes_wanted() & ~probes_begun.load(std::memory_order_relaxed)) != 0) [[unlikely]]

@@ -8,7 +8,8 @@ SP_DETAIL_BEGIN
 
 // Instead of the head of a record that a system tracer may want, and of such a span (probe_record.hpp).
 inline constexpr std::uint64_t kProbedHead = std::uint64_t{1} << 63, kProbedSpanHead = std::uint64_t{1} << 62;
-// With the first: just now the site's first tracer wanted it; and the ring did, too.
+// With the first: just now the site's first tracer wanted it, and no other was asked for; and the ring did,
+// too.
 inline constexpr std::uint64_t kKnownHead = std::uint64_t{1} << 61, kRingHead = std::uint64_t{1} << 60;
 constexpr std::uint64_t probed_mark(Kind kind) {
     return kProbedHead | (kind == Kind::kSpan ? kProbedSpanHead : 0);
@@ -36,12 +37,11 @@ SP_DETAIL_HOT ProbeRecord probe_record(const char* bytes, std::size_t size, bool
 inline void write_wanted(const ProbeEvent& event, bool is_end, const ProbeRecord& record) {
     event.each_wanted(is_end, [&record](const ProbeEvent& wanted) { wanted.write(&wanted, &record); });
 }
-// Of a site whose first event was wanted before the arguments were evaluated, which had this traced_head.
+// Of a site whose first event alone was wanted before the arguments were evaluated, which had this
+// traced_head.
 SP_DETAIL_HOT void write_known(std::uint64_t head, const ProbeRecord& record) {
     const ProbeEvent* const event = traced_event(head);
     event->write(event, &record);
-    if (const ProbeEvent* const other = event->following()) [[unlikely]]
-        write_wanted(*other, false, record);
 }
 // The events of one execution of a site. Returns whether the ring wants its record, too.
 [[gnu::noinline]] inline bool write_probe(std::uint64_t head, const Site& site, const char* bytes,

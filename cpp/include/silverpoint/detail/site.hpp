@@ -21,10 +21,10 @@ using StateByte = std::atomic<std::uint8_t>;
 inline constinit const StateByte kUnregistered{0x80};
 inline constinit const StateByte kOff{0};
 
-// What a site has instead of a head while its first tracer wants its events. The highest byte is the
-// complement of its state byte: so it is negative, as no other head is. The rest is the address of that
-// tracer's event, which lies in the memory of the process for ever. So nothing has to be looked for in the
-// session.
+// What a site has instead of a head while its first tracer wants its events, and no other is asked for. (A
+// forked child may have the events of several in another order.) The highest byte is the complement of its
+// state byte: so it is negative, as no other head is. The rest is the address of that tracer's event, which
+// lies in the memory of the process for ever. So nothing has to be looked for in the session.
 constexpr std::uint64_t traced_head(std::uint8_t state, std::uint64_t event) {
     return std::uint64_t{state ^ 0xFFu} << 56 | event;
 }
@@ -399,8 +399,7 @@ inline bool Site::records() const {
         known == 0 ||
         (event != nullptr && (event->is_wanted_by_any(asked, false) || event->is_wanted_by_any(asked, true)));
     if (probed.load(std::memory_order_relaxed) == 0) probed.store(1, std::memory_order_release);
-    const bool is_first =
-        known != 0 && event != nullptr && event->is_wanted() && (event->tracer & asked) != 0;
+    const bool is_first = known != 0 && event != nullptr && event->is_wanted() && event->tracer == asked;
     const std::uint64_t usual = is_first ? traced_head(value, reinterpret_cast<std::uintptr_t>(event))
                                 : is_on && !is_wanted ? known
                                                       : 0;
@@ -408,12 +407,12 @@ inline bool Site::records() const {
     return is_on || is_wanted;
 }
 
-// While the first tracer wants the events, this is all that is asked.
+// While the first tracer wants the events, and no other is asked for, this is all that is asked.
 [[gnu::noinline]] inline bool Site::is_wanted_otherwise(std::uint8_t value, const char* the_function,
                                                         const char* the_category) {
     const std::uint64_t known = head.load(std::memory_order_acquire);
-    if (value == traced_state(known) && session.is_still_ready() && is_probing_begun() &&
-        traced_event(known)->is_wanted()) [[likely]]
+    if (value == traced_state(known) && session.is_still_ready() &&
+        is_probing_begun_for(traced_event(known)->tracer) && traced_event(known)->is_wanted()) [[likely]]
         return true;
     return is_wanted_newly(value, the_function, the_category);
 }

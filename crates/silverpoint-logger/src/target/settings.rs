@@ -1,4 +1,4 @@
-//! What a destination is told of its sink.
+//! What a destination knows of its sink.
 
 use silverpoint_render::text;
 

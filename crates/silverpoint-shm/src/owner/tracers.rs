@@ -128,16 +128,16 @@ impl Event {
     /// The same of what a [`Mark`] has given. Arguments are whole.
     #[inline(always)]
     pub fn write_marked(self, arguments: &[u8], caller: *const ()) {
-        if context::open().is_some() || !self.first.next.load(Ordering::Relaxed).is_null() {
+        if context::open().is_some() {
             return write_each(self.first, arguments, caller);
         }
         self.first.write(&ProbeRecord::new(arguments, &[], false, caller));
     }
 }
 
-/// What a site keeps of its first tracer's event while that tracer wants it. The highest byte is the site's state
-/// byte, with its highest bit; the rest is the address of the event. 0: nothing. So most executions that a tracer
-/// gets ask a few loads only.
+/// What a site keeps of its first tracer's event while that tracer wants it, and no other is asked for. (A forked
+/// child may have the events of several in another order.) The highest byte is the site's state byte, with its highest bit;
+/// the rest is the address of the event. 0: nothing. So most executions that a tracer gets ask a few loads only.
 pub struct Mark(AtomicU64);
 
 impl Mark {
@@ -158,7 +158,7 @@ impl Mark {
         self.0.load(Ordering::Relaxed) >> 56 == Self::top(state)
     }
 
-    /// Whether it was made for this state of the site, and the tracer still wants the event.
+    /// Whether it was made for this state of the site, and the tracer still wants the event, and no other is asked for.
     #[inline(always)]
     pub fn is_wanted(&self, state: u8) -> bool {
         self.wanted(state).is_some()
@@ -171,12 +171,13 @@ impl Mark {
             return None;
         }
         // SAFETY: a mark is made with a session.
-        if unsafe { local::asked_tracers() } != BEGUN.load(Ordering::Relaxed) {
+        let asked = unsafe { local::asked_tracers() };
+        if asked != BEGUN.load(Ordering::Relaxed) {
             return None;
         }
         // SAFETY: the address of an event, by `set`. It lies there for ever, in a forked child, too.
         let first = unsafe { &*((mark << 8 >> 8) as *const ProbeEvent) };
-        first.is_wanted().then_some(first)
+        (first.tracer == asked && first.is_wanted()).then_some(first)
     }
 
     /// Of an execution without arguments whose event the first tracer wants. Whether that was all: the event is
@@ -195,7 +196,7 @@ impl Mark {
     #[inline(always)]
     pub fn event(&self) -> Option<(Event, bool)> {
         let is_on = self.0.load(Ordering::Relaxed) >> 56 & u64::from(at::state::RING) != 0;
-        self.first().map(|first| (Event { first, of: !0, is_end: false }, is_on))
+        self.first().map(|first| (Event { first, of: first.tracer, is_end: false }, is_on))
     }
 
     #[inline(always)]
@@ -205,9 +206,9 @@ impl Mark {
         unsafe { (address as *const ProbeEvent).as_ref() }
     }
 
-    /// Makes it, if the first tracer is asked for and wants the event; else there is none.
+    /// Makes it, if the first tracer alone is asked for and wants the event; else there is none.
     pub fn set(&self, traced: &Traced) {
-        let is_for = |event: &Event| event.first.tracer & event.of != 0 && event.first.is_wanted();
+        let is_for = |event: &Event| event.first.tracer == event.of && event.first.is_wanted();
         let now = traced.event.filter(is_for).map_or(0, |event| {
             let state = at::state::PROBED | if traced.is_on { at::state::RING } else { 0 };
             Self::top(state) << 56 | std::ptr::from_ref(event.first) as usize as u64

@@ -54,7 +54,7 @@ fn streams_that_were_given_need_no_cursor() {
     assert_eq!(found, all);
 }
 
-/// What has moved is told once, also of streams that have ended meanwhile.
+/// What has moved comes once, also of streams that have ended meanwhile.
 #[test]
 fn streams_that_moved_have_cursors_until_that_is_noted() {
     let trace = one_after_the_other();

@@ -1,5 +1,6 @@
 // Records one event for each line of input, and says so. Before that a line `c` closes all descriptors, as a
-// daemon does, and opens files of its own under their numbers. A line `f` forks, and the child records.
+// daemon does, and opens files of its own under their numbers. A line `f` forks, and the child records. From
+// a line `g` on the child obeys; the parent waits for its end. A line `o` records another event.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,7 +19,13 @@ int main() {
             const int own = open("own", O_RDWR | O_CREAT | O_APPEND, 0600);
             for (int descriptor = 3; descriptor < 20; ++descriptor) dup2(own, descriptor);
         }
-        if (line[0] == 'f') {
+        if (line[0] == 'g') {
+            const pid_t child = fork();
+            int status = 0;
+            if (child != 0) _exit(waitpid(child, &status, 0) == child && status == 0 ? 0 : 1);
+        } else if (line[0] == 'o') {
+            SP_EVENT("other");
+        } else if (line[0] == 'f') {
             const pid_t child = fork();
             if (child == 0) {
                 // Its session begins with its first record, and its events shortly after.

@@ -53,6 +53,32 @@ static constexpr Backend appending{
 
 static constinit Registrar registrar{appending};
 
+#ifdef LATE
+// A library that comes late: in the process that was started (0), or in a forked child (1). There it waits
+// for the other one's events, and tells by a count of 1000 when its own are behind them.
+static const pid_t first_process = getpid();
+
+static void* be_late(void* of) {
+    const Control& control = *static_cast<const Control*>(of);
+    const auto wait_for = [&control](auto is_there) {
+        for (bool is_whole = false; !is_whole; usleep(1000)) {
+            is_whole = control.count() > 0;
+            for (std::uint32_t number = 0; number < control.count(); ++number)
+                is_whole =
+                    is_whole && control.is_complete(number) && is_there(control.published(number).load());
+        }
+    };
+    wait_for([](std::uint64_t event) { return event != 0; });
+    registrar.start(control.base, control.size);
+    wait_for([](std::uint64_t event) {
+        return event != 0 && reinterpret_cast<const ProbeEvent*>(event)->following() != nullptr;
+    });
+    iovec parts[1] = {};
+    put(2, 1000, parts, 1);
+    return nullptr;
+}
+#endif
+
 // Tells how many sites have an event, whenever that changes.
 static void* watch(void* of) {
     const Control control{static_cast<char*>(of), 0};
@@ -66,8 +92,16 @@ static void* watch(void* of) {
 }
 
 extern "C" [[gnu::visibility("default")]] void START(char* control, std::size_t size) {
-    registrar.start(control, size);
     pthread_t thread;
+#ifdef LATE
+    if ((getpid() != first_process) == LATE) {
+        auto* const late = new Control{static_cast<char*>(mremap(control, 0, size, MREMAP_MAYMOVE)), size};
+        if (pthread_create(&thread, nullptr, be_late, late) != 0) abort();
+        pthread_detach(thread);
+        return;
+    }
+#endif
+    registrar.start(control, size);
     if (pthread_create(&thread, nullptr, watch, mremap(control, 0, size, MREMAP_MAYMOVE)) != 0) abort();
     pthread_detach(thread);
 }

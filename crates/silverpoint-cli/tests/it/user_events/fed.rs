@@ -319,6 +319,44 @@ fn two_tracers_get_each_event() {
     }
 }
 
+/// In a forked child the libraries may come in another order than in its parent. Sites that the parent has executed
+/// have both all the same.
+#[test]
+fn two_tracers_get_each_event_of_a_child() {
+    let scratch = Scratch::new();
+    let late = |name: &str, more: &str| compiled(name, "fake.cpp", &format!("{LIBRARY} {more}"));
+    let first = late("late-at-first", "-DLATE=0");
+    let second = late("late-in-child", "-DLATE=1 -DSTART=silverpoint_start_lttng -DVARIABLE=\"OTHER\"");
+    let is_behind = |file: &Path| entries(file).iter().any(|entry| matches!(entry, Entry::Sites(1000)));
+    let programs = [(daemon(), [].as_slice()), (example("shop"), &["ticks"])];
+    for (number, (path, words)) in programs.into_iter().enumerate() {
+        let [one, two] = ["one", "two"].map(|name| scratch.path(&format!("{name}{number}")));
+        let mut command = scratch.command(path, words);
+        command.env("SILVERPOINT_PROBES", "user_events,lttng").env("SILVERPOINT_LTTNG_LIBRARY", &second);
+        command.env("SILVERPOINT_USER_EVENTS_LIBRARY", &first).env("EVENTS", &one).env("OTHER", &two);
+        let mut program = Ticking::start(&mut command);
+        let counts = || (events(&one).len(), events(&two).len());
+        let same = |program: &mut Ticking| {
+            let before = counts();
+            (0..5).for_each(|_| program.tick());
+            assert_eq!(counts(), (before.0 + 5, before.1 + 5));
+        };
+        scratch.wait("the events of the first behind those of the second", || {
+            program.tick();
+            program.say("o");
+            is_behind(&one)
+        });
+        same(&mut program);
+        program.say("g");
+        scratch.wait("the events of the second behind those of the first", || {
+            program.say("o");
+            is_behind(&two)
+        });
+        same(&mut program);
+        program.finish();
+    }
+}
+
 /// A tracer that cannot be fed is not asked for any more, so that tracepoints cost what they cost without one.
 /// It gets events as soon as somebody asks again and its library is there.
 #[test]
@@ -364,6 +402,11 @@ fn only_what_is_enabled_is_written_and_no_ring_is_needed() {
     let each =
         ["order {} at {:.2f} of {}", "stream {} {} {}", "numbers", "values", "items", "depth", "within"];
     assert_eq!(names, each.repeat(3));
+}
+
+/// Records an event for each line, closes its descriptors, and forks.
+pub(super) fn daemon() -> PathBuf {
+    built("daemon", "g++", &["-std=c++20", "-O1", &file("daemon.cpp"), "-pthread"])
 }
 
 /// The library as it is installed.

@@ -2,12 +2,13 @@
 //! activities that events are of.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
 use std::process::Stdio;
 
 use silverpoint_wire::layout::state;
 
-use super::fed::{Entry, Ticking, entries, events, kernel, library, real, shop, states, switch, written};
+use super::fed::{
+    Entry, Ticking, daemon, entries, events, kernel, library, real, shop, states, switch, written,
+};
 use super::file;
 use super::judge::{Decoded, decode};
 use crate::harness::{Scratch, built, example};
@@ -113,10 +114,6 @@ fn what_the_kernel_has_refused_costs_nothing_when_it_is_asked_for_again() {
         }
         program.finish();
     }
-}
-
-fn daemon() -> PathBuf {
-    built("daemon", "g++", &["-std=c++20", "-O1", &file("daemon.cpp"), "-pthread"])
 }
 
 /// `ctl` feeds the kernel from a program that was started without, and from its children.
