@@ -1,7 +1,7 @@
 //! Records by their numbers: of trace files as they are, of files that grow, and of programs that live.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use silverpoint_query::filter::Filter;
 use silverpoint_render::time::{local_zone, utc_zone};
@@ -139,20 +139,21 @@ impl Reader {
     /// # Errors
     /// What cannot be read any more. What has numbers keeps them.
     pub fn grow(&mut self, most: Duration) -> Result<Growth, ReadError> {
-        self.grow_with(most, |_, _, _| {})
+        let begin = Instant::now();
+        self.grow_with(|| begin.elapsed() >= most, |_, _, _| {})
     }
 
-    /// The same, and gives the event behind each record as it gets its number.
+    /// The same until it is enough, and gives the event behind each record as it gets its number.
     ///
     /// # Errors
     /// As of [`Reader::grow`].
     pub fn grow_with(
         &mut self,
-        most: Duration,
+        is_enough: impl Fn() -> bool,
         take: impl FnMut(&Trace, u64, &Event<'_>),
     ) -> Result<Growth, ReadError> {
         self.look()?;
-        let grown = self.rows.grow_with(most, take).map_err(ReadError::failed)?;
+        let grown = self.rows.grow_with(is_enough, take).map_err(ReadError::failed)?;
         if let Some(live) = &mut self.live {
             // Everything copied so far has been opened: only its names go.
             live.forget_read();

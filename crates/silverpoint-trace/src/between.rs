@@ -1,7 +1,5 @@
 //! Events of a stretch of time, found by the headers of blocks alone: nothing before it is read.
 
-use std::time::{Duration, Instant};
-
 use silverpoint_wire::block::BlockHeader;
 use silverpoint_wire::layout::block::{COMPACT, RAW};
 
@@ -13,8 +11,8 @@ use super::{Event, Events, Stream, Trace};
 const BYTES_MAX: u64 = 32 << 20;
 /// Blocks that are read at a time, besides one of each stream.
 const BLOCKS: u64 = 4;
-/// Events between two looks at the clock, or as many as there are streams.
-const LOOK: u64 = 1024;
+/// Events between two looks whether it is enough, or as many as there are streams.
+const LOOK: u64 = 256;
 
 /// The events of a stretch of time, read a slice after the other.
 #[derive(Debug)]
@@ -22,7 +20,6 @@ pub struct Between {
     range: (i64, i64),
     progress: Progress,
     limits: Positions,
-    records: u64,
     bytes: u64,
     /// Time of the last event.
     read_to: i64,
@@ -30,36 +27,35 @@ pub struct Between {
 }
 
 impl Between {
-    /// Nothing is read yet. By the headers of blocks.
-    pub fn new(trace: &Trace, range: (i64, i64)) -> Self {
+    /// Nothing is read yet. `None`: the headers of its blocks state more records than `most`.
+    pub fn new(trace: &Trace, range: (i64, i64), most: u64) -> Option<Self> {
         let mut between = Self {
             range,
             progress: Progress::default(),
             limits: Positions::new(),
-            records: 0,
             bytes: 0,
             read_to: range.0,
             is_finished: false,
         };
-        let mut positions = Positions::new();
-        for (number, session) in trace.sessions.iter().enumerate() {
-            for (_, stream) in session.holding() {
-                let blocks = stream.blocks_between(|ticks| session.clock.wall_ns(ticks), range.0, range.1);
-                let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else { continue };
-                between.records += blocks.iter().map(|block| u64::from(block.header.records)).sum::<u64>();
-                between.bytes += blocks.iter().map(bytes_stated).sum::<u64>();
-                let name = (number as u32, stream.number);
-                positions.insert(name, (first.header.ring_begin, false));
-                between.limits.insert(name, (last.header.ring_end, true));
+        let (mut positions, mut records) = (Positions::new(), 0u64);
+        for (number, at) in trace.extents().between(range.0, range.1) {
+            let session = &trace.sessions[number];
+            let stream = &session.streams[at];
+            let blocks = stream.blocks_between(|ticks| session.clock.wall_ns(ticks), range.0, range.1);
+            let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else { continue };
+            for block in blocks {
+                records = records.saturating_add(u64::from(block.header.records));
+                between.bytes = between.bytes.saturating_add(bytes_stated(block));
+                if records > most {
+                    return None;
+                }
             }
+            let name = (number as u32, stream.number);
+            positions.insert(name, (first.header.ring_begin, false));
+            between.limits.insert(name, (last.header.ring_end, true));
         }
         between.progress = Progress { positions, ..Progress::default() };
-        between
-    }
-
-    /// How many records the headers state.
-    pub fn records(&self) -> u64 {
-        self.records
+        Some(between)
     }
 
     /// Everything up to this time has been given.
@@ -67,9 +63,13 @@ impl Between {
         self.read_to
     }
 
-    /// Gives the next events, in order of time, for about so long, and at least those of some blocks. Whether there are more.
-    pub fn step(&mut self, trace: &Trace, most: Duration, mut take: impl FnMut(&Event<'_>)) -> bool {
-        let begin = Instant::now();
+    /// Gives the next events, in order of time, until it is enough: at least some. Whether there are more.
+    pub fn step(
+        &mut self,
+        trace: &Trace,
+        is_enough: impl Fn() -> bool,
+        mut take: impl FnMut(&Event<'_>),
+    ) -> bool {
         while !self.is_finished {
             let progress = std::mem::take(&mut self.progress);
             let mut events =
@@ -85,11 +85,11 @@ impl Between {
                 }
                 // Of very many streams it pauses late.
                 given += 1;
-                is_late = given % look == 0 && begin.elapsed() >= most;
+                is_late = given % look == 0 && is_enough();
             }
             self.is_finished = !is_late && !events.is_paused();
             self.progress = events.stop().0;
-            if begin.elapsed() >= most {
+            if is_enough() {
                 break;
             }
         }
@@ -106,11 +106,8 @@ impl Trace {
     ///
     /// Names that threads got earlier and fields of scopes that were set earlier are unknown.
     pub fn between(&self, (from, to): (i64, i64), most: u64, mut take: impl FnMut(&Event<'_>)) -> bool {
-        let between = Between::new(self, (from, to));
-        if between.records > most || between.bytes > BYTES_MAX {
-            return false;
-        }
-        let Between { progress, limits, .. } = between;
+        let between = Between::new(self, (from, to), most).filter(|between| between.bytes <= BYTES_MAX);
+        let Some(Between { progress, limits, .. }) = between else { return false };
         let mut events =
             Events::within(self, None, progress, i64::MAX, Some(&limits)).pause_after_bytes(BYTES_MAX);
         let mut given = 0;
@@ -137,11 +134,6 @@ fn bytes_stated(block: &BlockRef) -> u64 {
 impl Stream {
     /// The blocks that may have records of a stretch of time. Blocks of a stream stand in order of time.
     fn blocks_between(&self, wall_ns: impl Fn(u64) -> i64, from: i64, to: i64) -> &[BlockRef] {
-        let (Some(first), Some(last)) = (self.blocks.first(), self.blocks.last()) else { return &[] };
-        // Most of very many streams are far away.
-        if wall_ns(first.header.first_ticks) >= to || wall_ns(last.header.last_ticks) < from {
-            return &[];
-        }
         let first = self.blocks.partition_point(|block| wall_ns(block.header.last_ticks) < from);
         let rest = &self.blocks[first..];
         &rest[..rest.partition_point(|block| wall_ns(block.header.first_ticks) < to)]

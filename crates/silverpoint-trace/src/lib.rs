@@ -37,6 +37,7 @@ mod count;
 mod cursor;
 pub mod escape;
 mod event;
+mod extents;
 pub mod files;
 mod follow;
 mod growing;

@@ -10,6 +10,7 @@ use silverpoint_wire::process;
 use silverpoint_wire::version::FormatVersion;
 
 use crate::Site;
+use crate::extents::Extents;
 use crate::left_out::{LeftOut, SPLIT, TRIMMED, holds_only_statements};
 use crate::scan::{self, BlockRef, Resume};
 use crate::session::{Session, loss_causes};
@@ -29,6 +30,8 @@ pub struct Trace {
     notes: Vec<Note>,
     sources: Vec<Source>,
     states: Vec<FileState>,
+    /// Made when it is needed; the next indexing drops it.
+    extents: OnceLock<Extents>,
     /// Numbers of sessions by their ids: the same id in several files is the same session.
     by_id: HashMap<[u8; 16], usize>,
 }
@@ -149,6 +152,7 @@ impl Trace {
             notes: Vec::new(),
             sources: Vec::new(),
             states: Vec::new(),
+            extents: OnceLock::new(),
             by_id: HashMap::new(),
         }
     }
@@ -177,6 +181,7 @@ impl Trace {
         if self.states[file].refused.is_some() || self.states[file].released {
             return Ok(false);
         }
+        self.extents = OnceLock::new();
         let (source, state, about) = (&self.sources[file], &mut self.states[file], &mut self.files[file]);
         let id = |number: &usize| Some(self.sessions[*number].info.as_ref()?.session_id);
         let known = state.numbers.iter().filter_map(|(local, number)| Some((*local, id(number)?))).collect();
@@ -248,6 +253,7 @@ impl Trace {
     /// Clocks, orders and notes, after indexing. All sessions of one boot share one step from monotonic to wall time, so that setting the wall clock
     /// moves none of them against another.
     pub(crate) fn finish(&mut self) {
+        self.extents = OnceLock::new();
         let mut boots: HashMap<[u8; 16], i128> = HashMap::new();
         let left_out: Vec<LeftOut> = self.files.iter().map(|file| LeftOut::of(&file.about)).collect();
         let is_any_left_out = left_out.iter().any(|left_out| *left_out != LeftOut::Nothing);
@@ -351,6 +357,15 @@ impl Trace {
     /// The worst that the notes so far allow.
     pub fn verdict(&self) -> Verdict {
         worst(&self.notes)
+    }
+
+    pub(crate) fn extents(&self) -> &Extents {
+        self.extents.get_or_init(|| Extents::of(self))
+    }
+
+    /// Records in all blocks, as their headers state.
+    pub fn records_stated(&self) -> u64 {
+        self.extents().records
     }
 
     /// Wall time of the first and the last record, by the block headers; `None` without records. Blocks that hold nothing but names of threads count

@@ -50,6 +50,7 @@ mod pieces;
 mod refine;
 mod scan;
 mod server;
+mod slice;
 mod source;
 mod sql;
 mod switches;

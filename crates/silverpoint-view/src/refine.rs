@@ -8,6 +8,7 @@ use silverpoint_trace::Between;
 
 use crate::counts::Counts;
 use crate::interest::Interest;
+use crate::slice::Slice;
 use crate::timeline::Timeline;
 use crate::view::View;
 
@@ -59,9 +60,8 @@ impl Refined {
     pub fn new(picture: Picture, view: &View) -> Option<Self> {
         let Picture { from, to, pixel, is_ahead } = picture;
         let (mut timeline, way) = if is_ahead {
-            let between = Between::new(view.reader.trace(), (from, to));
-            (between.records() <= RECORDS_MAX)
-                .then(|| (detail_ahead(view, from), Way::Ahead(Box::new(between))))?
+            let between = Between::new(view.reader.trace(), (from, to), RECORDS_MAX)?;
+            (detail_ahead(view, from), Way::Ahead(Box::new(between)))
         } else {
             let range = surroundings(view, picture);
             let Counts { samples, range: read, .. } = &view.counts;
@@ -90,13 +90,15 @@ impl Refined {
         }
     }
 
-    /// Reads on for about so long.
-    pub fn work(&mut self, view: &mut View, most: Duration) {
+    /// Reads on.
+    pub fn work(&mut self, view: &mut View, slice: &Slice) {
         let Self { timeline, way, .. } = self;
         match way {
             Way::Ahead(between) => {
                 let trace = view.reader.trace();
-                self.is_finished = !between.step(trace, most, |event| timeline.add(trace, event));
+                let begin = Instant::now();
+                let is_over = || slice.is_over(begin);
+                self.is_finished = !between.step(trace, is_over, |event| timeline.add(trace, event));
             }
             Way::Again { next, range: (from, to), has_begun } => {
                 let (count, mut begin) = (view.counts.records, None);
@@ -110,8 +112,7 @@ impl Refined {
                         timeline.add(trace, event);
                     }
                     *next = number + 1;
-                    is_enough =
-                        number % STEP == 0 && begin.get_or_insert_with(Instant::now).elapsed() >= most;
+                    is_enough = number % STEP == 0 && slice.is_over(*begin.get_or_insert_with(Instant::now));
                     !is_enough
                 });
                 self.is_finished = !is_enough;

@@ -11,6 +11,7 @@ use silverpoint_trace::Event;
 use crate::counts::Counts;
 use crate::flame::Flame;
 use crate::interest::Interest;
+use crate::slice::Slice;
 use crate::texts::{Matches, Values};
 use crate::view::View;
 
@@ -104,8 +105,8 @@ impl Scan {
         !self.is_finished && self.interest.lasts()
     }
 
-    /// Reads on for about so long; whether there is more at once.
-    pub fn work(&mut self, view: &mut View, most: Duration) -> bool {
+    /// Reads on; whether there is more at once.
+    pub fn work(&mut self, view: &mut View, slice: &Slice) -> bool {
         let (from, to) = self.question.range;
         let is_known = |at: i64| !view.has_more() || view.counts.range.is_some_and(|(_, end)| end >= at);
         let (knows_first, knows_behind) = (is_known(from), is_known(to));
@@ -127,7 +128,7 @@ impl Scan {
         let end = self.behind.unwrap_or(view.counts.records);
         let mut is_enough = false;
         if self.next < end && matches!(self.made, Made::Values(_) | Made::Matches(_)) {
-            is_enough = self.read(view, end, most);
+            is_enough = self.read(view, end, slice);
         } else if self.next < end {
             let Self { question, made, next, .. } = self;
             // To begin costs a time that grows with the streams: it must not take the place of the reading itself.
@@ -139,7 +140,7 @@ impl Scan {
                 }
                 *next = number + 1;
                 let begin = begin.get_or_insert_with(Instant::now);
-                is_enough = number % STEP == 0 && begin.elapsed() >= most;
+                is_enough = number % STEP == 0 && slice.is_over(*begin);
                 !is_enough && *next < end
             });
             if !is_enough && self.next < end {
@@ -157,7 +158,7 @@ impl Scan {
     }
 
     /// Reads texts, too; whether the time is over.
-    fn read(&mut self, view: &mut View, end: u64, most: Duration) -> bool {
+    fn read(&mut self, view: &mut View, end: u64, slice: &Slice) -> bool {
         let begin = Instant::now();
         let (from, to) = self.question.range;
         while self.next < end {
@@ -175,7 +176,7 @@ impl Scan {
                 }
             }
             self.next += self.batch.rows().len() as u64;
-            if begin.elapsed() >= most {
+            if slice.is_over(begin) {
                 return self.next < end;
             }
         }

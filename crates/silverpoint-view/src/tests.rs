@@ -5,7 +5,7 @@ mod detail;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use silverpoint_read::OpenOptions;
+use silverpoint_read::{OpenOptions, Reader};
 use silverpoint_trace::Trace;
 use silverpoint_wire::block::{BlockHeader, BlockKind, push_block};
 use silverpoint_wire::compression::{Compression, Compressor};
@@ -18,6 +18,7 @@ use silverpoint_wire::site::SiteDescription;
 use crate::answers;
 use crate::builder::{Builder, log};
 use crate::params::Params;
+use crate::slice::Slice;
 use crate::timeline::Timeline;
 use crate::{Source, Views};
 
@@ -78,7 +79,7 @@ fn open(file: &Written) -> Views {
     let mut views = begun(file);
     let view = views.get("").unwrap();
     while view.has_more() {
-        view.work(std::time::Duration::from_millis(100));
+        view.work(&Slice::of(std::time::Duration::from_millis(100)));
     }
     views
 }
@@ -170,7 +171,7 @@ fn the_first_answer_shows_all_of_a_file_of_which_little_has_been_read() {
 
     let view = views.get("").unwrap();
     while view.has_more() {
-        view.work(std::time::Duration::from_millis(100));
+        view.work(&Slice::of(std::time::Duration::from_millis(100)));
     }
     assert!(view.unread().is_none());
     let last = ask(&mut views, "/api/trace", "");
@@ -245,6 +246,52 @@ fn reading_ahead_ends_where_the_bytes_of_blocks_are_too_many_whatever_their_head
     // What it is unpacked to may be large although little is to come out of that.
     let lying = BlockHeader { encoding: COMPACT | zstd, raw_size: 16, ring_end: 16, ..header };
     assert_eq!([1, 3].map(|blocks| whole(blocks, lying, &zeros)), [true, false]);
+}
+
+#[test]
+fn reading_ahead_finds_what_lies_in_a_stretch_among_many_streams_also_in_a_file_that_grows() {
+    const STREAMS: u32 = 300;
+    let mut b = Builder::new();
+    b.session(1, "/bin/p", 7);
+    let path = std::env::temp_dir().join(format!("silverpoint-view-many-{}.silver", std::process::id()));
+    std::fs::write(&path, &b.bytes).unwrap();
+    let file = Written(path);
+    let options = OpenOptions { only: true, follow: true, ..OpenOptions::default() };
+    let mut reader = Reader::open(std::slice::from_ref(&file.0), options).unwrap();
+    b.site(1, 16, &log(Level::Info, "x", 1, "line", ""));
+    let mut all: Vec<i64> = Vec::new();
+    for half in 0..2 {
+        // Later streams have lower numbers, and stand before those that are known.
+        for stream in (1..=STREAMS).rev().filter(|stream| stream % 2 == half) {
+            b.stream(1, stream, stream, "pump");
+            for block in 0..3 {
+                for record in 0..2 {
+                    let ticks = u64::from(STREAMS - stream) * 1000 + block * 700 + record * 200;
+                    b.record(1, stream, 16, ticks, &[]);
+                }
+                b.flush(1, stream, false);
+            }
+        }
+        std::fs::write(&file.0, &b.bytes).unwrap();
+        reader.grow_with(|| true, |_, _, event| all.push(event.wall_ns)).unwrap();
+        while all.len() < reader.trace().records_stated() as usize {
+            reader.grow_with(|| false, |_, _, event| all.push(event.wall_ns)).unwrap();
+        }
+        assert_eq!(all.len(), 6 * 150 * (half as usize + 1));
+        all.sort_unstable();
+        let (begin, end) = (all[0], all[all.len() - 1] + 1);
+        let ranges = (0..60).map(|step| (begin + step * 5003, begin + step * 5003 + step * 211));
+        for (from, to) in ranges.chain([(begin, end), (begin - 9, begin), (end, end + 9)]) {
+            let expected: Vec<i64> = all.iter().copied().filter(|at| (from..to).contains(at)).collect();
+            let mut found = Vec::new();
+            assert!(reader.trace().between((from, to), 10_000, |event| found.push(event.wall_ns)));
+            assert_eq!(found, expected, "{from} {to}");
+        }
+        // More than is wanted: nothing is read.
+        let mut given = 0;
+        assert!(!reader.trace().between((begin, end), 6 * 150 - 1, |_| given += 1));
+        assert_eq!(given, 0);
+    }
 }
 
 #[test]

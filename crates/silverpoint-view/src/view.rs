@@ -1,6 +1,6 @@
 //! The records of one filter: numbered, counted and put on a timeline, a slice of time after the other.
 
-use std::time::Duration;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 use silverpoint_read::{Reader, State};
@@ -11,6 +11,7 @@ use crate::counts::Counts;
 use crate::outline::Outline;
 use crate::params::Wrong;
 use crate::refine::{Picture, Refined};
+use crate::slice::Slice;
 use crate::timeline::{Timeline, Track};
 
 /// Messages that are kept.
@@ -100,16 +101,20 @@ impl View {
         }
     }
 
-    /// Reads on for about so long.
-    pub fn work(&mut self, most: Duration) {
+    /// Reads on.
+    pub fn work(&mut self, slice: &Slice) {
         if self.problem.is_some() {
             return;
         }
+        let begin = Instant::now();
         let Self { reader, timeline, counts, .. } = self;
-        let grown = reader.grow_with(most, |trace, _, event| {
-            timeline.add(trace, event);
-            counts.add(event);
-        });
+        let grown = reader.grow_with(
+            || slice.is_over(begin),
+            |trace, _, event| {
+                timeline.add(trace, event);
+                counts.add(event);
+            },
+        );
         match grown {
             Ok(growth) => self.state = growth.state,
             Err(error) => self.problem = Some(error.to_string()),
@@ -148,11 +153,11 @@ impl View {
     }
 
     /// Reads on for the picture that was wanted last; whether there was something to be read.
-    pub fn refine(&mut self, most: Duration) -> bool {
+    pub fn refine(&mut self, slice: &Slice) -> bool {
         let wanted = (0..self.refined.len()).filter(|at| self.refined[*at].is_wanted());
         let Some(at) = wanted.max_by_key(|at| self.refined[*at].interest.asked()) else { return false };
         let mut refined = self.refined.swap_remove(at);
-        refined.work(self, most);
+        refined.work(self, slice);
         self.refined.push(refined);
         true
     }
@@ -270,8 +275,7 @@ impl View {
         if !self.filter.is_empty() {
             return None;
         }
-        let streams = self.reader.trace().sessions.iter().flat_map(|session| &session.streams);
-        let stated: u64 = streams.map(silverpoint_trace::Stream::records_stated).sum();
+        let stated = self.reader.trace().records_stated();
         (stated > 0).then(|| (self.counts.records as f64 / stated as f64).min(1.0))
     }
 }

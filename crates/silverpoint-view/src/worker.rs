@@ -7,15 +7,18 @@ use silverpoint_read::{ReadError, Reader};
 
 use crate::params::{Params, Wrong};
 use crate::scan::{Question, Scan};
+use crate::slice::{Slice, Waiting};
 use crate::source::Source;
 use crate::view::View;
 
-/// How long is read before the next look for requests. Tests of this crate take one step after the other.
+/// How long is read at most before the next look for questions, which end it, too. Tests of this crate take one step after the other.
 const SLICE: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_millis(8) };
 /// The same of what no question waits for: to begin costs a time that grows with the streams.
 const LONG_SLICE: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_millis(40) };
 /// So long after a question about something new others of its kind are likely: nothing is read that nobody has asked for.
 const PAUSE: Duration = Duration::from_millis(100);
+/// So long after it the next picture may follow: this one gets no details, which would take processor time from the browser.
+const MOVING: Duration = Duration::from_millis(40);
 /// Between two looks at what is alive.
 const LOOK: Duration = Duration::from_millis(50);
 /// Filters whose records are kept.
@@ -43,6 +46,8 @@ pub struct Views {
     turn: u8,
     /// When somebody has moved a picture last.
     moved: Option<(Instant, (i64, i64))>,
+    /// Questions end what is being read on.
+    waiting: Waiting,
     /// The page may switch sites.
     pub has_switches: bool,
 }
@@ -68,6 +73,7 @@ impl Views {
             next: 0,
             turn: 0,
             moved: None,
+            waiting: Waiting::default(),
             has_switches: false,
         })
     }
@@ -93,7 +99,7 @@ impl Views {
         view.used = self.clock;
         if view.counts.records == 0 {
             // Small sources are answered at once.
-            view.work(SLICE);
+            view.work(&Slice::of(SLICE));
         }
         Ok(view)
     }
@@ -139,18 +145,18 @@ impl Views {
         self.scans[at].interest.renew();
         if self.scans[at].is_wanted() {
             // Small ranges are answered at once.
-            self.work_scan(at);
+            self.work_scan(at, &Slice::of(SLICE));
         }
         let view = self.views.iter().find(|view| view.filter == question.filter);
         let view = view.ok_or_else(|| Wrong::failed("the filter is not known any more"))?;
         Ok((&self.scans[at], view))
     }
 
-    fn work_scan(&mut self, at: usize) -> bool {
+    fn work_scan(&mut self, at: usize, slice: &Slice) -> bool {
         let Self { scans, views, .. } = self;
         let scan = &mut scans[at];
         let view = views.iter_mut().find(|view| view.filter == scan.question.filter);
-        view.is_some_and(|view| scan.work(view, SLICE))
+        view.is_some_and(|view| scan.work(view, slice))
     }
 
     /// Somebody looks at this range.
@@ -160,18 +166,33 @@ impl Views {
         }
     }
 
-    /// How long nothing is to be read that nobody has asked for.
-    fn rest(&self) -> Duration {
-        self.moved.map_or(Duration::ZERO, |(at, _)| PAUSE.saturating_sub(at.elapsed()))
+    /// What is left of a time since somebody has moved a picture.
+    fn rest(&self, of: Duration) -> Duration {
+        self.moved.map_or(Duration::ZERO, |(at, _)| of.saturating_sub(at.elapsed()))
+    }
+
+    /// How long nothing is to be read.
+    fn pause(&self) -> Duration {
+        let is_refining = self.views.iter().any(View::is_refining);
+        self.rest(if is_refining { MOVING } else { PAUSE })
+    }
+
+    fn answer(&mut self, job: Job) {
+        self.waiting.take();
+        job(self);
     }
 
     /// Reads on; whether there is more at once.
     fn work(&mut self) -> bool {
         // What somebody looks at comes first, but not alone, unless it moves.
         self.turn = self.turn.wrapping_add(1);
-        let is_moving = self.rest() > Duration::ZERO;
+        let slice = Slice::until_asked(SLICE, &self.waiting);
+        let is_moving = self.rest(PAUSE) > Duration::ZERO;
+        if self.rest(MOVING) > Duration::ZERO {
+            return true;
+        }
         if is_moving || !self.turn.is_multiple_of(4) {
-            let has_refined = self.views.iter_mut().any(|view| view.refine(SLICE));
+            let has_refined = self.views.iter_mut().any(|view| view.refine(&slice));
             if has_refined || is_moving {
                 return true;
             }
@@ -183,25 +204,25 @@ impl Views {
             let at = (self.next + step) % count;
             let has_more = match at.checked_sub(views) {
                 None if self.views[at].has_more() => {
-                    self.views[at].work(LONG_SLICE);
+                    self.views[at].work(&Slice::until_asked(LONG_SLICE, &self.waiting));
                     true
                 }
                 None => false,
-                Some(scan) => self.scans[scan].is_wanted() && self.work_scan(scan),
+                Some(scan) => self.scans[scan].is_wanted() && self.work_scan(scan, &slice),
             };
             if has_more {
                 self.next = at + 1;
                 return true;
             }
         }
-        self.views.iter_mut().any(|view| view.refine(SLICE))
+        self.views.iter_mut().any(|view| view.refine(&slice))
     }
 
     /// Looks whether what is alive has brought something.
     fn look(&mut self) {
         for view in &mut self.views {
             if !view.is_over() {
-                view.work(SLICE);
+                view.work(&Slice::until_asked(SLICE, &self.waiting));
             }
         }
         if let Some(spare) = &mut self.spare {
@@ -213,7 +234,10 @@ impl Views {
 
 /// Where jobs go.
 #[derive(Clone)]
-pub struct Worker(Sender<Job>);
+pub struct Worker {
+    jobs: Sender<Job>,
+    waiting: Waiting,
+}
 
 impl Worker {
     /// Starts the thread; it ends when the last worker is dropped.
@@ -221,15 +245,16 @@ impl Worker {
     /// # Errors
     /// No thread can be started.
     pub fn start(views: Views) -> std::io::Result<(Self, std::thread::JoinHandle<()>)> {
-        let (sender, receiver) = channel();
+        let ((jobs, receiver), waiting) = (channel(), views.waiting.clone());
         let thread =
             std::thread::Builder::new().name("view-reader".into()).spawn(move || run(views, &receiver))?;
-        Ok((Self(sender), thread))
+        Ok((Self { jobs, waiting }, thread))
     }
 
     /// Gives it a job. A job that is dropped will not be done.
     pub fn send(&self, job: Job) {
-        let _ = self.0.send(job);
+        self.waiting.add();
+        let _ = self.jobs.send(job);
     }
 }
 
@@ -237,16 +262,15 @@ fn run(mut views: Views, jobs: &Receiver<Job>) {
     let mut has_more = true;
     loop {
         let wait = match (has_more, views.views.iter().all(View::is_over)) {
-            (true, _) if views.views.iter().any(View::is_refining) => Duration::ZERO,
-            (true, _) => views.rest(),
+            (true, _) => views.pause(),
             (false, false) => LOOK,
             (false, true) => Duration::from_secs(3600),
         };
         match jobs.recv_timeout(wait) {
             Ok(job) => {
-                job(&mut views);
+                views.answer(job);
                 while let Ok(job) = jobs.try_recv() {
-                    job(&mut views);
+                    views.answer(job);
                 }
             }
             Err(RecvTimeoutError::Timeout) => {}

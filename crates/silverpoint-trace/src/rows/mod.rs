@@ -26,8 +26,8 @@ use mark::Marks;
 
 /// Blocks that are read at a time, besides one of each stream.
 const BLOCKS: u64 = 4;
-/// Events between two looks at the clock, or as many as there are streams. Of very many streams marks are far apart, and the time may be over before the next.
-const LOOK: u64 = 4096;
+/// Events between two looks whether it is enough, or as many as there are streams. Of very many streams marks are far apart, and it may be before the next.
+const LOOK: u64 = 1024;
 
 /// See the module.
 #[derive(Debug)]
@@ -148,26 +148,26 @@ impl Rows {
     /// # Errors
     /// Files that cannot be read any more.
     pub fn grow(&mut self, most: Duration) -> Result<Grown, OpenError> {
-        self.grow_with(most, |_, _, _| {})
+        let begin = Instant::now();
+        self.grow_with(|| begin.elapsed() >= most, |_, _, _| {})
     }
 
-    /// The same, and gives each event with its number: a reader of all events needs no second way through them.
+    /// The same until it is enough, and gives each event with its number: a reader of all events needs no second way through them.
     ///
     /// # Errors
     /// As of [`Rows::grow`].
     pub fn grow_with(
         &mut self,
-        most: Duration,
+        is_enough: impl Fn() -> bool,
         mut take: impl FnMut(&Trace, u64, &Event<'_>),
     ) -> Result<Grown, OpenError> {
-        let begin = Instant::now();
         if self.is_followed && self.growing.refresh()? {
             self.see_news();
         }
         let mut notes = Vec::new();
         let mut has_more = !self.is_drained;
         while has_more {
-            has_more = match self.slice(&mut notes, &mut take, || begin.elapsed() >= most) {
+            has_more = match self.slice(&mut notes, &mut take, &is_enough) {
                 Slice::Full => true,
                 Slice::Waits => false,
                 Slice::End => {
@@ -176,7 +176,7 @@ impl Rows {
                     false
                 }
             };
-            if begin.elapsed() >= most {
+            if is_enough() {
                 break;
             }
         }
@@ -189,12 +189,12 @@ impl Rows {
         (self.is_drained, self.has_news) = (false, true);
     }
 
-    /// Numbers events until the time is over, or some blocks have been read.
+    /// Numbers events until it is enough, or some blocks have been read.
     fn slice(
         &mut self,
         notes: &mut Vec<Note>,
         take: &mut impl FnMut(&Trace, u64, &Event<'_>),
-        is_over: impl Fn() -> bool,
+        is_enough: &impl Fn() -> bool,
     ) -> Slice {
         let first = self.count;
         let bound_ns = if self.is_followed { self.patience.bound_ns(&self.growing.trace) } else { i64::MAX };
@@ -234,7 +234,7 @@ impl Rows {
                 let moves = events.take_moves();
                 self.marks.put(self.count, events.names(), moves);
             }
-            if (self.count - first) % look == 0 && is_over() {
+            if (self.count - first) % look == 0 && is_enough() {
                 break Slice::Full;
             }
         };

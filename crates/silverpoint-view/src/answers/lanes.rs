@@ -16,6 +16,8 @@ use crate::worker::Views;
 
 /// Records that are read for one answer, where the timeline in memory is too coarse or has not got there.
 const EXACT_MAX: u64 = 60_000;
+/// The same where details may follow: what takes a part of the time between two frames.
+const QUICK_MAX: u64 = 12_000;
 /// Records of which every rectangle is given on request.
 const ALL_MAX: u64 = 20_000;
 /// Tracks of an answer.
@@ -75,10 +77,11 @@ pub(super) fn lanes(views: &mut Views, mut params: Params) -> Result<Vec<u8>, Wr
     let is_ahead = view.unread().is_some_and(|(_, read)| range.to > read);
     let is_coarse = view.timeline.shift() > pixel;
     let picture = Picture { from: range.from, to: range.to, pixel, is_ahead };
+    let most = if is_refined { QUICK_MAX } else { EXACT_MAX };
     let now = match (is_ahead, is_coarse) {
         (true, _) if view.latest(picture).is_some() => None,
-        (true, _) => read_ahead(view, picture),
-        (_, true) => exact(view, picture),
+        (true, _) => read_ahead(view, picture, most),
+        (_, true) => exact(view, picture, most),
         _ => None,
     };
     let mut is_refining = false;
@@ -126,20 +129,20 @@ pub(super) fn lanes(views: &mut Views, mut params: Params) -> Result<Vec<u8>, Wr
 }
 
 /// The records of a picture and of its surroundings, read again: `None` where they are too many for an answer.
-fn exact(view: &mut View, picture: Picture) -> Option<Timeline> {
+fn exact(view: &mut View, picture: Picture, most: u64) -> Option<Timeline> {
     let (from, to) = surroundings(view, picture);
-    if view.counts.samples.cost(from, to).0 > EXACT_MAX {
+    if view.counts.samples.cost(from, to).0 > most {
         return None;
     }
     let mut detail = view.timeline.detail_with_asyncs((from, to));
-    view.within((from, to), EXACT_MAX, |trace, event| detail.add(trace, event)).then_some(detail)
+    view.within((from, to), most, |trace, event| detail.add(trace, event)).then_some(detail)
 }
 
 /// The records of a range that has not been read wholly, found by the headers of their blocks: `None` where they are too many.
-fn read_ahead(view: &View, picture: Picture) -> Option<Timeline> {
+fn read_ahead(view: &View, picture: Picture, most: u64) -> Option<Timeline> {
     let (mut detail, trace) = (detail_ahead(view, picture.from), view.reader.trace());
     let range = (picture.from, picture.to);
-    trace.between(range, EXACT_MAX, |event| detail.add(trace, event)).then_some(detail)
+    trace.between(range, most, |event| detail.add(trace, event)).then_some(detail)
 }
 
 /// What an answer is made of.

@@ -8,6 +8,7 @@ use silverpoint_wire::site::SiteDescription;
 use super::{Written, ask, begun, open};
 use crate::Views;
 use crate::builder::{Builder, log};
+use crate::slice::Slice;
 
 const THREADS: u32 = 3;
 const RECORDS: u32 = 80_000;
@@ -230,7 +231,7 @@ fn where_tiles_are_coarser_than_pixels_they_say_so_and_have_all_that_is_long() {
         assert_eq!(found["merged_ns"], "32768");
         assert!(rectangles(&found) == of_merged, "what is known is not replaced by a part of it");
         let view = merged.get("").unwrap();
-        steps += (0..200).filter(|_| view.refine(std::time::Duration::ZERO)).count();
+        steps += (0..200).filter(|_| view.refine(&Slice::of(std::time::Duration::ZERO))).count();
     };
     assert!(steps > 10, "{steps}");
     assert_eq!(refined["merged_ns"], "0");
@@ -307,7 +308,7 @@ fn what_has_not_been_read_is_read_ahead_a_slice_after_the_other() {
         let first = unread.filter(|(_, marks)| *marks & 8 != 0).map(|(begin, _)| begin).min();
         assert!(first.is_some_and(|first| first >= -pixel));
         let view = views.get("").unwrap();
-        assert!((0..20).filter(|_| view.refine(std::time::Duration::ZERO)).count() > 0);
+        assert!((0..20).filter(|_| view.refine(&Slice::of(std::time::Duration::ZERO))).count() > 0);
     };
     assert_eq!((&found["ahead"], &found["merged_ns"]), (&true.into(), &"0".into()));
     assert!(column(&found, "marks").all(|marks| marks & 8 == 0));
@@ -392,7 +393,7 @@ fn what_has_not_been_read_of_counters_and_async_spans_is_stated() {
     let mut views = begun(&file);
     // Counters and async spans are known as soon as one of their records has been read.
     while ask(&mut views, "/api/tracks", "")["total"].as_u64().unwrap() < 6 {
-        views.get("").unwrap().work(std::time::Duration::ZERO);
+        views.get("").unwrap().work(&Slice::of(std::time::Duration::ZERO));
     }
     let view = views.get("").unwrap();
     let (begin, end) = view.range().unwrap();
@@ -440,7 +441,7 @@ fn what_has_not_been_read_of_counters_and_async_spans_is_stated() {
     assert_eq!(ahead["ahead"], true);
     let view = views.get("").unwrap();
     while view.has_more() {
-        view.work(std::time::Duration::from_millis(100));
+        view.work(&Slice::of(std::time::Duration::from_millis(100)));
     }
     let known = near(&mut views);
     assert_eq!(known["ahead"], false);
@@ -488,7 +489,7 @@ fn of_a_filter_what_has_not_been_read_is_stated_of_every_track() {
     assert_eq!(lanes["tracks"][0]["unread_from"], read - from);
     let view = views.get("-l error").unwrap();
     while view.has_more() {
-        view.work(std::time::Duration::from_millis(100));
+        view.work(&Slice::of(std::time::Duration::from_millis(100)));
     }
     assert_eq!(ask(&mut views, "/api/lanes", &query)["tracks"][0]["unread_from"], Value::Null);
 }
