@@ -89,15 +89,11 @@ pub(crate) fn session() -> Option<(&'static Session, &'static Local)> {
                 match local.maker.compare_exchange(0, tid, Ordering::AcqRel, Ordering::Acquire) {
                     Ok(_) => {
                         let stage = if make() { READY } else { UNAVAILABLE };
-                        if stage == READY {
-                            // SAFETY: it was just made.
-                            let session = unsafe { (*SESSION.0.get()).assume_init_ref() };
-                            let word = tracer_libraries::asked_word(session);
-                            local.asked.store(ptr::from_ref(word).cast_mut(), Ordering::Relaxed);
-                        }
                         local.stage.store(stage, Ordering::Release);
                         let _ = futex::wake(&local.stage, futex::Flags::PRIVATE, i32::MAX as u32);
                         if let Some(session) = existing() {
+                            let word = tracer_libraries::asked_word(session);
+                            local.asked.store(ptr::from_ref(word).cast_mut(), Ordering::Relaxed);
                             tracer_libraries::start(session);
                         }
                     }
