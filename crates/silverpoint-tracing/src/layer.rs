@@ -9,7 +9,7 @@ use tracing_subscriber::filter::Filtered;
 use tracing_subscriber::layer::{Context, Filter as LayerFilter, Layer as _};
 use tracing_subscriber::registry::LookupSpan;
 
-use crate::{callsite, links, log_events, owned, spans, usdt, watch};
+use crate::{callsite, events, links, log_events, owned, spans, usdt, watch};
 
 /// A layer that records what the directives switch on, and leaves other layers alone.
 ///
@@ -144,10 +144,10 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for La
             usdt::event(event);
         }
         if event.is_contextual() {
-            return spans::event(event);
+            return events::event(event);
         }
         let parent = event.parent().and_then(|parent| self.own(parent, &context));
-        spans::event_of(event, parent.unwrap_or(0));
+        events::event_of(event, parent.unwrap_or(0));
     }
 
     fn on_enter(&self, id: &Id, context: Context<'_, S>) {

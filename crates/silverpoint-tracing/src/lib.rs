@@ -50,6 +50,7 @@ mod atomics {
     pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 }
 mod callsite;
+mod events;
 mod fields;
 mod free;
 #[cfg(feature = "layer")]
@@ -59,6 +60,7 @@ mod log_events;
 mod open;
 #[cfg(feature = "layer")]
 mod owned;
+mod records;
 mod slots;
 mod spans;
 mod subscriber;

@@ -5,8 +5,9 @@ use std::sync::atomic::Ordering;
 use silverpoint::dynamic::{self, Wanted};
 
 use crate::callsite::{Callsite, Role};
+use crate::records::plain;
 use crate::slots::{self, Slot};
-use crate::spans::{callsite_of, number_of, number_of_other, plain};
+use crate::spans::{callsite_of, number_of, number_of_other};
 use crate::thread::{self, Thread};
 use crate::traced::wanted_of;
 

@@ -14,14 +14,15 @@
 use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
 
-use silverpoint::dynamic::{self, Arguments, Encoder, Given, Here, Lasting, Later, Marks, Recorded, Wanted};
+use silverpoint::dynamic::{self, Arguments, Encoder, Here, Lasting, Later, Marks, Recorded, Wanted};
+use tracing_core::Metadata;
 use tracing_core::span::{Attributes, Id, Record};
-use tracing_core::{Event, Metadata};
 
 use crate::callsite::{self, Callsite, Role};
-use crate::fields::{Plan, Take, Text, Words};
+use crate::fields::{Plan, Words};
 use crate::links::{self, link_to_parent};
 use crate::open::{Frame, What, current};
+use crate::records::{plain, record_taken, take, with_fields};
 use crate::slots::{self, FIELD_BYTES, SILENT, Slot, UNRECORDED};
 use crate::thread::{self, Thread};
 use crate::traced::{self, wanted_of};
@@ -33,189 +34,6 @@ pub(crate) fn metadata(id: u64) -> Option<&'static Metadata<'static>> {
 
 pub(crate) fn callsite_of(slot: &Slot) -> Option<&'static Callsite> {
     callsite::numbered(slot.callsite())
-}
-
-/// Encodes fields, each of which is read once, before the ring is used: code that formats a value may record
-/// something, unwind or fork. Gives the site of the plan, if the fields are its; otherwise 0, and marks have
-/// them.
-#[inline(always)]
-fn take(
-    arguments: &mut Arguments,
-    marks: &mut Marks,
-    plan: &Plan,
-    visit: impl FnOnce(&mut Take<'_, '_>),
-) -> u32 {
-    arguments.encode(|encoder| {
-        let mut take = Take::new(encoder, marks, plan);
-        visit(&mut take);
-        take.site(plan)
-    })
-}
-
-/// Records with fields, behind a number where there is one: finds the site of their shape, or registers it.
-pub(crate) fn with_fields(
-    callsite: &Callsite,
-    wanted: Wanted,
-    role: Role,
-    before: Option<u64>,
-    visit: impl FnOnce(&mut Take<'_, '_>),
-) {
-    let mut arguments = Arguments::new();
-    let mut marks = Marks::new(role.mark());
-    let _ = take(&mut arguments, &mut marks, Plan::NOTHING, visit);
-    let _ = record_taken(callsite, wanted, role, before, &mut arguments, &marks);
-}
-
-/// Gives the ticks of the record, 0 where there is none.
-#[inline(never)]
-fn record_taken(
-    callsite: &Callsite,
-    wanted: Wanted,
-    role: Role,
-    before: Option<u64>,
-    arguments: &mut Arguments,
-    marks: &Marks,
-) -> u64 {
-    let recorded = match (callsite.site(role, marks), before) {
-        (0, _) => return callsite.record_general(role, marks, arguments, before, wanted),
-        (site, _) if !wanted.by_ring_alone() => {
-            return arguments.give(callsite.level, site, before, wanted).ticks;
-        }
-        (site, None) => arguments.record(callsite.level, site),
-        (site, Some(number)) => arguments.record_behind(callsite.level, site, number),
-    };
-    match recorded {
-        Recorded::At { ticks } => ticks,
-        _ => 0,
-    }
-}
-
-/// Records arguments of known types at a site that has no fields. Gives the site and the ticks of the record;
-/// zeros where there is none.
-pub(crate) fn plain(
-    callsite: &Callsite,
-    wanted: Wanted,
-    role: Role,
-    mut fill: impl FnMut(&mut Encoder<'_>),
-) -> (u32, Given) {
-    const NOTHING: (u32, Given) = (0, Given { ticks: 0, is_recorded: false });
-    let id = callsite.plain(role);
-    if id == 0 {
-        if wanted.by_ring() {
-            dynamic::lose_without_site();
-        }
-        return NOTHING;
-    }
-    if !wanted.by_ring_alone() {
-        return (id, dynamic::give_short(callsite.level, id, wanted, &mut fill));
-    }
-    match dynamic::record_short(callsite.level, id, fill) {
-        Recorded::At { ticks } => (id, Given { ticks, is_recorded: true }),
-        _ => NOTHING,
-    }
-}
-
-/// An event in the innermost open span.
-#[inline(always)]
-pub(crate) fn event(event: &Event<'_>) {
-    if let Some(callsite) = callsite::of_record(event.metadata()) {
-        event_at(callsite, event);
-    }
-}
-
-/// The same of a callsite that is known.
-#[inline(always)]
-pub(crate) fn event_at(callsite: &Callsite, event: &Event<'_>) {
-    let wanted = callsite.wanted();
-    if !wanted.by_ring_alone() {
-        if !wanted.by_nobody() {
-            traced::event(callsite, wanted, event);
-        }
-        return;
-    }
-    let Some(plan) = callsite.plan(Role::Event) else {
-        return event_taken(callsite, Plan::NOTHING, event);
-    };
-    if plan.is_words() {
-        event_of_words(callsite, plan, event);
-    } else if plan.is_text() {
-        event_of_text(callsite, plan, event);
-    } else {
-        event_taken(callsite, plan, event);
-    }
-}
-
-/// One that is a text, as far as is known.
-#[inline(never)]
-fn event_of_text(callsite: &Callsite, plan: &Plan, event: &Event<'_>) {
-    let mut arguments = Arguments::new();
-    let mut text = Text::new(&mut arguments);
-    event.record(&mut text);
-    if text.is_whole() {
-        let _ = arguments.record(callsite.level, plan.site);
-    } else {
-        event_taken(callsite, Plan::NOTHING, event);
-    }
-}
-
-/// One whose fields are a few numbers, as far as is known.
-#[inline(never)]
-fn event_of_words(callsite: &Callsite, plan: &Plan, event: &Event<'_>) {
-    let recorded = plan.few().record(|places| {
-        let mut words = Words::new(places);
-        event.record(&mut words);
-        words.has_all(plan)
-    });
-    match recorded {
-        Ok(true) => {}
-        Ok(false) => event_taken(callsite, Plan::NOTHING, event),
-        Err(later) => event_later(callsite, plan, event, later),
-    }
-}
-
-/// The same, where there was no room at once.
-#[cold]
-#[inline(never)]
-fn event_later(callsite: &Callsite, plan: &Plan, event: &Event<'_>, later: Later) {
-    let mut words = Words::aside();
-    event.record(&mut words);
-    match words.all(plan) {
-        Some(all) => _ = later.record_words(callsite.level, plan.site, all),
-        None => {
-            later.give_up();
-            event_taken(callsite, Plan::NOTHING, event);
-        }
-    }
-}
-
-/// One that may have fields of any type.
-#[inline(never)]
-fn event_taken(callsite: &Callsite, plan: &Plan, event: &Event<'_>) {
-    let mut arguments = Arguments::new();
-    let mut marks = Marks::new(Role::Event.mark());
-    let _ = match take(&mut arguments, &mut marks, plan, |visitor| event.record(visitor)) {
-        site @ 1.. => arguments.record(callsite.level, site),
-        0 => {
-            let wanted = Wanted::by(true, false);
-            let _ = record_taken(callsite, wanted, Role::Event, None, &mut arguments, &marks);
-            return;
-        }
-    };
-}
-
-/// An event with an explicit parent; 0: none.
-#[cold]
-#[inline(never)]
-pub(crate) fn event_of(event: &Event<'_>, parent: u64) {
-    if parent == current() {
-        return self::event(event);
-    }
-    let Some(callsite) = callsite::of_record(event.metadata()) else { return };
-    let wanted = callsite.wanted();
-    if traced::is_wanted(callsite, wanted, Role::EventOf, |visitor| event.record(visitor)) {
-        let parent = number_of_other(parent, wanted);
-        with_fields(callsite, wanted, Role::EventOf, Some(parent), |visitor| event.record(visitor));
-    }
 }
 
 /// A new span, with one reference, within the innermost open span.

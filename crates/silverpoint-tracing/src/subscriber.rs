@@ -4,7 +4,7 @@ use silverpoint::dynamic;
 use tracing_core::span::{Attributes, Current, Id, Record};
 use tracing_core::{Dispatch, Event, Interest, LevelFilter, Metadata};
 
-use crate::{callsite, links, log_events, open, spans, usdt, watch};
+use crate::{callsite, events, links, log_events, open, spans, usdt, watch};
 
 /// Records what the program's directives switch on (`SILVERPOINT_FILTER`, `silverpoint run --filter`,
 /// `silverpoint ctl`, a logger in the process), and nothing else. A callsite that is off costs only what it
@@ -58,9 +58,9 @@ impl Subscriber {
             usdt::event(event);
         }
         if event.is_contextual() {
-            spans::event(event);
+            events::event(event);
         } else {
-            spans::event_of(event, event.parent().map_or(0, Id::into_u64));
+            events::event_of(event, event.parent().map_or(0, Id::into_u64));
         }
     }
 
@@ -124,7 +124,7 @@ impl tracing_core::Subscriber for Subscriber {
     fn event(&self, event: &Event<'_>) {
         match callsite::find(event.metadata()) {
             Some(callsite) if event.is_contextual() && !dynamic::is_usdt_attached() => {
-                spans::event_at(callsite, event);
+                events::event_at(callsite, event);
             }
             _ => self.event_otherwise(event),
         }

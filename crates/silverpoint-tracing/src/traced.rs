@@ -13,8 +13,9 @@ use tracing_core::span::Attributes;
 use crate::callsite::{Callsite, Role};
 use crate::fields::Shape;
 use crate::open::{Frame, What};
+use crate::records::with_fields;
 use crate::slots::Slot;
-use crate::spans::{silent, with_fields};
+use crate::spans::silent;
 use crate::thread::Thread;
 
 /// An event in the innermost open span, of which the ring alone does not decide.

@@ -33,6 +33,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::atomic::Ordering;
 
+pub use crate::few::{FewWords, Places};
 pub use crate::located::{Located, Place, located, record_elsewhere};
 pub use crate::platform::lasting::Lasting;
 use crate::platform::owner::{self, ALWAYS_FITS, Cause, Owned, Reservation};
@@ -49,7 +50,6 @@ pub use crate::span::innermost_stretch;
 pub use crate::span_step::SpanStep;
 pub use crate::wanted::{Given, Wanted, give_end, give_short, tracer_wants, wanted};
 pub use crate::watch::on_change;
-pub use crate::words::{FewWords, Places};
 pub use silverpoint_wire::bytes::floor_char_boundary;
 
 use crate::header::{HEADER, Made, TRUNCATED, header};

@@ -49,6 +49,7 @@ mod context;
 mod copy;
 pub mod crash;
 pub mod dynamic;
+mod few;
 mod header;
 mod item;
 mod level;

@@ -1,0 +1,120 @@
+//! Events, by their shape.
+//!
+//! ```text
+//!  event ─┬─ up to six numbers   event_of_words   straight into the record, whose shape is compared once
+//!         ├─ one text            event_of_text    formatted beside the ring, then copied
+//!         └─ any other           event_taken      encoded beside the ring, with marks if the plan does not fit
+//! ```
+
+use silverpoint::dynamic::{Arguments, Later, Marks, Wanted};
+use tracing_core::Event;
+
+use crate::callsite::{self, Callsite, Role};
+use crate::fields::{Plan, Text, Words};
+use crate::open::current;
+use crate::records::{record_taken, take, with_fields};
+use crate::spans::number_of_other;
+use crate::traced;
+
+/// An event in the innermost open span.
+#[inline(always)]
+pub(crate) fn event(event: &Event<'_>) {
+    if let Some(callsite) = callsite::of_record(event.metadata()) {
+        event_at(callsite, event);
+    }
+}
+
+/// The same of a callsite that is known.
+#[inline(always)]
+pub(crate) fn event_at(callsite: &Callsite, event: &Event<'_>) {
+    let wanted = callsite.wanted();
+    if !wanted.by_ring_alone() {
+        if !wanted.by_nobody() {
+            traced::event(callsite, wanted, event);
+        }
+        return;
+    }
+    let Some(plan) = callsite.plan(Role::Event) else {
+        return event_taken(callsite, Plan::NOTHING, event);
+    };
+    if plan.is_words() {
+        event_of_words(callsite, plan, event);
+    } else if plan.is_text() {
+        event_of_text(callsite, plan, event);
+    } else {
+        event_taken(callsite, plan, event);
+    }
+}
+
+/// One that is a text, as far as is known.
+#[inline(never)]
+fn event_of_text(callsite: &Callsite, plan: &Plan, event: &Event<'_>) {
+    let mut arguments = Arguments::new();
+    let mut text = Text::new(&mut arguments);
+    event.record(&mut text);
+    if text.is_whole() {
+        let _ = arguments.record(callsite.level, plan.site);
+    } else {
+        event_taken(callsite, Plan::NOTHING, event);
+    }
+}
+
+/// One whose fields are a few numbers, as far as is known.
+#[inline(never)]
+fn event_of_words(callsite: &Callsite, plan: &Plan, event: &Event<'_>) {
+    let recorded = plan.few().record(|places| {
+        let mut words = Words::new(places);
+        event.record(&mut words);
+        words.has_all(plan)
+    });
+    match recorded {
+        Ok(true) => {}
+        Ok(false) => event_taken(callsite, Plan::NOTHING, event),
+        Err(later) => event_later(callsite, plan, event, later),
+    }
+}
+
+/// The same, where there was no room at once.
+#[cold]
+#[inline(never)]
+fn event_later(callsite: &Callsite, plan: &Plan, event: &Event<'_>, later: Later) {
+    let mut words = Words::aside();
+    event.record(&mut words);
+    match words.all(plan) {
+        Some(all) => _ = later.record_words(callsite.level, plan.site, all),
+        None => {
+            later.give_up();
+            event_taken(callsite, Plan::NOTHING, event);
+        }
+    }
+}
+
+/// One that may have fields of any type.
+#[inline(never)]
+fn event_taken(callsite: &Callsite, plan: &Plan, event: &Event<'_>) {
+    let mut arguments = Arguments::new();
+    let mut marks = Marks::new(Role::Event.mark());
+    let _ = match take(&mut arguments, &mut marks, plan, |visitor| event.record(visitor)) {
+        site @ 1.. => arguments.record(callsite.level, site),
+        0 => {
+            let wanted = Wanted::by(true, false);
+            let _ = record_taken(callsite, wanted, Role::Event, None, &mut arguments, &marks);
+            return;
+        }
+    };
+}
+
+/// An event with an explicit parent; 0: none.
+#[cold]
+#[inline(never)]
+pub(crate) fn event_of(event: &Event<'_>, parent: u64) {
+    if parent == current() {
+        return self::event(event);
+    }
+    let Some(callsite) = callsite::of_record(event.metadata()) else { return };
+    let wanted = callsite.wanted();
+    if traced::is_wanted(callsite, wanted, Role::EventOf, |visitor| event.record(visitor)) {
+        let parent = number_of_other(parent, wanted);
+        with_fields(callsite, wanted, Role::EventOf, Some(parent), |visitor| event.record(visitor));
+    }
+}
