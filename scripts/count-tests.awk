@@ -1,5 +1,5 @@
 # What runners of tests print, as three numbers: passed, failed, skipped. Who skips has passed, as far as Cargo's runner and ctest know: that is put right here.
-# (Checked by crates/silverpoint-tests.)
+# (Checked by crates/tests/silverpoint-tests.)
 
 # SKIPPED: TEST: WHY, of a test's; once each until its program ends.
 match($0, /SKIPPED: [^ ]+: /) && !/^[a-z]+: SKIPPED/ {

@@ -8,7 +8,7 @@ import unittest
 
 from lib import build, viewing
 
-PAGE = build.ROOT / "crates/silverpoint-view/page"
+PAGE = build.ROOT / "crates/programs/silverpoint-view/page"
 
 def found(**steps):
     run = {"listening": 100.0, "first": 1900.0, "read": 5, "memory": 90_000_000}

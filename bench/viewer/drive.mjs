@@ -10,7 +10,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 
-const require = createRequire(new URL("../../crates/silverpoint-view/page/", import.meta.url));
+const require = createRequire(new URL("../../crates/programs/silverpoint-view/page/", import.meta.url));
 const { chromium } = require("playwright-core");
 const [mode, program, file, count = "0"] = process.argv.slice(2);
 

@@ -1,6 +1,6 @@
 // A program with a logger inside that ends badly, for scripts/crash-test and crash_logger_test.
 // `crash_storm FILE WAY`, `crash_storm FILE storm WAY THREADS`, `crash_storm FILE resume`: it does what
-// crates/silverpoint-logger/examples/crashing.rs does, by the C++ headers.
+// crates/programs/silverpoint-logger/examples/crashing.rs does, by the C++ headers.
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/resource.h>

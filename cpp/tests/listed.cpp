@@ -1,5 +1,5 @@
 // A program that executes sites of all sorts. Their list must be the same without running it
-// (crates/silverpoint-cli/tests/it/listed.rs). Of streams the list knows the place only.
+// (crates/programs/silverpoint-cli/tests/it/listed.rs). Of streams the list knows the place only.
 #include "listed.hpp"
 
 #include <silverpoint/ostream.hpp>

@@ -1,4 +1,4 @@
-"""Programs of .NET as sources of LTTng: the scenarios are those of C++ (crates/silverpoint-cli/tests/it/lttng/check.py), with a daemon of their own.
+"""Programs of .NET as sources of LTTng: the scenarios are those of C++ (crates/programs/silverpoint-cli/tests/it/lttng/check.py), with a daemon of their own.
 Prints what test.py prints. Called by scripts/dotnet test, behind the build."""
 
 import shutil
@@ -14,7 +14,7 @@ import places as at  # noqa: E402
 import probes  # noqa: E402
 import test  # noqa: E402
 
-CHECK = driver.TOP / "crates/silverpoint-cli/tests/it/lttng/check.py"
+CHECK = driver.TOP / "crates/programs/silverpoint-cli/tests/it/lttng/check.py"
 
 
 def check(runtime, *words):

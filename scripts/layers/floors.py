@@ -21,8 +21,9 @@ def words(cell):
     return re.findall(r"`([^`]+)`", cell)
 
 
-def crates(text, uses):
-    """Crates that use what the table does not name, or what is above them; and rows that are not needed. `uses`: each crate with those that it uses."""
+def crates(text, uses, folders=None):
+    """Crates that use what the table does not name, or what is above them, or lie on another floor; and rows that are not needed. `uses`: each crate with those that it uses. `folders`: of those
+    below `crates/`, the folder that each lies in."""
     def whole(name):
         return f"silverpoint-{name}" if f"silverpoint-{name}" in uses else name
 
@@ -32,6 +33,8 @@ def crates(text, uses):
     if unknown:
         return unknown
     for name, (floor, may) in table.items():
+        if (folders or {}).get(name, floor) != floor:
+            found.append(f"{name} is on the floor '{floor}': move it to crates/{floor}")
         above = {other for other in may if other in table and FLOORS.index(table[other][0]) > FLOORS.index(floor)}
         found += [f"{name} is on the floor '{floor}', below {other}" for other in sorted(above)]
         found += [f"{name} must not use {other}" for other in sorted(uses.get(name, set()) - may)]

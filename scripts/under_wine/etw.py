@@ -12,7 +12,7 @@ from __main__ import GCC, GXX, OUT, ROOT, SOURCES, STRICT, Place, end_of, fine, 
 
 HERE = OUT / "etw"
 C_LIBRARY = ("silverpoint_c", "context_c", "trace_context_c")
-JUDGED = ROOT / "crates/silverpoint-cli/tests/it/user_events/etw.cpp"
+JUDGED = ROOT / "crates/programs/silverpoint-cli/tests/it/user_events/etw.cpp"
 
 
 @functools.cache

@@ -30,7 +30,7 @@ def shortened(said):
 
 def traces(place):
     """Traces that programs of Linux have recorded, and one of Windows."""
-    for kept in (ROOT / "crates/silverpoint-query/tests/data/versions/1.0").glob("*.silver"):
+    for kept in (ROOT / "crates/read/silverpoint-query/tests/data/versions/1.0").glob("*.silver"):
         shutil.copy(kept, place.path)
     assert place.wine("values.exe").returncode == 0
     place.recover()
