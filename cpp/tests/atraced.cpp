@@ -1,5 +1,6 @@
 // atraced SEED CALLS: so many calls of ATrace, of all kinds and with all sorts of names. The seed decides on
-// their order; threads take turns. (As crates/programs/silverpoint-cli/examples/atraced.rs, whose tests compile it.)
+// their order; threads take turns. (As crates/programs/silverpoint-cli/examples/atraced.rs, whose tests
+// compile it.)
 #include <cstdint>
 #include <cstdlib>
 #include <optional>

@@ -7,12 +7,12 @@ use crate::header::HEADER;
 use crate::platform::owner;
 use crate::words::FEW;
 
-/// What stands at the begin of a record of up to [`FEW`] words: its site and its size.
+/// What stands at the begin of a record of up to six words: its site and its size.
 #[derive(Clone, Copy, Debug)]
 pub struct FewWords(u64);
 
 impl FewWords {
-    /// A record of `count` words at a site; of [`FEW`], where there are more.
+    /// A record of `count` words at a site; of six, where there are more.
     pub const fn new(site: u32, count: usize) -> Self {
         let count = if count < FEW { count } else { FEW };
         Self((HEADER + 8 * count) as u64 | (site as u64) << 32)
@@ -38,7 +38,7 @@ impl FewWords {
     }
 }
 
-/// Where the words of a record go: [`PLACES`].
+/// Where the words of a record go.
 pub struct Places<'r>(*mut u8, PhantomData<&'r mut [u64; PLACES]>);
 
 /// More than [`FEW`], and a power of two: so that no number of a place is compared.

@@ -123,8 +123,8 @@ fn perfetto_shows_what_the_kernel_was_given() {
         );
         return;
     };
-    let script =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../read/silverpoint-convert/tests/judges/perfetto_trace.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../read/silverpoint-convert/tests/judges/perfetto_trace.py");
     let scratch = Scratch::new();
     for program in [example("atraced"), cpp_program(&scratch)] {
         let of_kernel = trace(&scratch, &program, 5);
