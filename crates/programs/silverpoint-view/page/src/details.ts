@@ -1,6 +1,6 @@
 // The panel of one record: what it says, its arguments as a tree, its context, and the spans around and within it.
 
-import { get, isAborted, type Lanes, type RecordAnswer, type Row, type Value } from "./api.ts";
+import { get, isAborted, type Lanes, type RecordAnswer, type Row, type Rows, type Value } from "./api.ts";
 import { button, el, fill, type Child } from "./dom.ts";
 import { and, toggle } from "./filter/line.ts";
 import { copy } from "./note.ts";
@@ -22,6 +22,10 @@ const SAME_TIME = 500;
 const LEAST_WIDTH = 240;
 /** Arguments by which records of one flow or operation are tied to one another. */
 const TIES = ["flow", "flow_id", "id", "async_id", "link", "follows_from"];
+/** Arguments of a link: ids of other records. */
+const ENDS = ["from", "to"];
+/** Between two questions about records that are being read. */
+const READING_MS = 100;
 
 export class Details {
   readonly element: HTMLElement;
@@ -148,7 +152,8 @@ export class Details {
       onColumn: (path: string) => this.store.set({ columns: withColumn(this.store.state.columns, path), tab: "records" as const }),
     };
     const place = row.file && `${row.file}:${row.line}`;
-    const ties = record.arguments.filter((value) => TIES.includes(value.name) && !value.children);
+    const isEnd = (value: Value) => row.kind === "link" && ENDS.includes(value.name);
+    const ties = record.arguments.filter((value) => (TIES.includes(value.name) || isEnd(value)) && !value.children);
     fill(
       this.content,
       this.head(`${row.kind.replaceAll("_", " ")} ${count(Number(row.number))}`),
@@ -183,11 +188,57 @@ export class Details {
       section(
         "Linked",
         ties.length
-          ? ties.map((value) => el("div", {}, link(`all with ${value.name} = ${value.text.slice(0, 100)}`, "Show the records that have the same", () => options.onFilter(value.name, value))))
+          ? ties.map((value) => this.tie(isEnd(value) ? "id" : value.name, value))
           : null,
       ),
       family,
     );
+  }
+
+  /** Records with the same value: all of them, and the steps to the one before and to the next. */
+  private tie(path: string, value: Value): HTMLElement {
+    const note = el("span", { class: "dim", role: "status" });
+    const same = `${path} = ${value.text.slice(0, 100)}`;
+    const step = (text: string, label: string, by: 1 | -1) => button(text, `${label} record with ${same}`, () => void this.toTied(path, value, by, note), "button small");
+    const all = link(`all with ${same}`, "Show the records that have the same", () => this.store.set({ filter: and(this.store.state.filter, path, literal(value)) }));
+    return el("div", { class: "tie" }, all, step("‹", "Previous", -1), step("›", "Next", 1), note);
+  }
+
+  /** The record before or behind the shown one that has this value, of those that the filter selects. */
+  private async toTied(path: string, value: Value, by: 1 | -1, note: HTMLElement): Promise<void> {
+    const { row } = this.shown!;
+    const filter = and(this.trace.filter, path, literal(value));
+    const signal = this.begin();
+    try {
+      for (;;) {
+        const { from, rows, progress } = await get<Rows>("records", { filter, at: row.time, count: SAME_TIME }, signal);
+        const own = rows.findIndex((other) => isSame(row, other));
+        // A link has no such value itself: what is next comes at its time or behind it.
+        const number = Number(from) + (own >= 0 ? own + by : by > 0 ? 0 : -1);
+        const isKnown = progress.state !== "reading" || (own >= 0 && by < 0);
+        const found = number < 0 ? undefined : (await get<Rows>("records", { filter, from: number, count: 1 }, signal)).rows[0];
+        if (found && (isKnown || own >= 0)) {
+          if (this.store.state.tab === "timeline") {
+            this.timeline.reveal(this.trace.clock.relative(BigInt(found.time)), this.timeline.trackOf(found.tid, String(found.pid)));
+          }
+          const label = by > 0 ? "Next" : "Previous";
+          await this.locate(found);
+          // The same button of the record that is shown now: pressing it again goes on.
+          const again = [...this.content.querySelectorAll<HTMLElement>(".tie button")].find((button) => button.title === `${label} record with ${path} = ${value.text.slice(0, 100)}`);
+          again?.focus();
+          return;
+        }
+        if (isKnown) {
+          note.textContent = by > 0 ? "this is the last" : "this is the first";
+          return;
+        }
+        note.textContent = `reading: ${count(Number(progress.records))} so far`;
+        await new Promise((resume) => setTimeout(resume, READING_MS));
+        signal.throwIfAborted();
+      }
+    } catch (error) {
+      this.fail(error);
+    }
   }
 
   private toggle(name: string, value: string): void {

@@ -119,6 +119,42 @@ export const tests = {
     return page;
   },
 
+  "a flow is followed from record to record, through threads, and a link to what it names": async () => {
+    const [from, to] = [join(folder, "flow.jsonl"), join(folder, "flow.silver")];
+    const line = (number, kind, tid, args) => ({ time: `2026-11-20T19:00:00.${String(number * 1_000_000).padStart(9, "0")}Z`, level: "info", kind, template: kind === "link" ? "follows" : "order", category: "shop", process: "shop", pid: 7, tid, thread: `thread ${tid}`, args });
+    const lines = [
+      line(0, "flow_begin", 10, { id: 41 }), line(1, "flow_begin", 10, { id: 42 }), line(2, "flow_step", 11, { id: 41 }),
+      line(3, "flow_step", 11, { id: 42 }), line(4, "link", 11, { from: 41, to: 42 }), line(5, "flow_end", 12, { id: 42 }),
+    ];
+    writeFileSync(from, lines.map((one) => JSON.stringify(one)).join("\n"));
+    run(silverpoint, "convert", from, to);
+    const page = await open(await serve(to), "#records");
+    await page.click(".row >> nth=1");
+    const shown = (kind, number) => until(`${kind} ${number}`, async () => (await page.textContent(".details .headline")).toLowerCase().startsWith(`${kind} ${number}`));
+    await shown("flow begin", 1);
+    const next = page.getByRole("button", { name: "Next record with id = 42" });
+    await next.click();
+    await shown("flow step", 3);
+    // The button has the focus still.
+    await page.keyboard.press("Enter");
+    await shown("flow end", 5);
+    await next.click();
+    await page.getByText("this is the last").waitFor();
+    await page.getByRole("button", { name: "Previous record with id = 42" }).click();
+    await shown("flow step", 3);
+    // On the timeline, too.
+    await page.locator(".details").getByText("In the timeline").click();
+    await drawn(page);
+    await next.click();
+    await shown("flow end", 5);
+    await page.keyboard.press("g");
+    await page.click(".row >> nth=4");
+    await shown("link", 4);
+    await page.getByRole("button", { name: "Previous record with id = 41" }).click();
+    await shown("flow step", 2);
+    return page;
+  },
+
   "ten thousand threads are shown, and the last one is reached": async () => {
     const [from, to] = [join(folder, "threads.jsonl"), join(folder, "threads.silver")];
     const line = (number) => JSON.stringify({ time: `2026-11-20T19:00:00.${String(number * 1000).padStart(9, "0")}Z`, level: "info", message: `of ${number}`, process: "many", pid: 7, tid: 1000 + number, thread: `thread ${number}` });
