@@ -199,7 +199,7 @@ export class Details {
   private tie(path: string, value: Value): HTMLElement {
     const note = el("span", { class: "dim", role: "status" });
     const same = `${path} = ${value.text.slice(0, 100)}`;
-    const step = (text: string, label: string, by: 1 | -1) => button(text, `${label} record with ${same}`, () => void this.toTied(path, value, by, note), "button small");
+    const step = (text: string, label: string, by: 1 | -1) => button(text, `${label} record with ${same}`, () => void this.toTied(path, value, by, note), "button small needs-server");
     const all = link(`all with ${same}`, "Show the records that have the same", () => this.store.set({ filter: and(this.store.state.filter, path, literal(value)) }));
     return el("div", { class: "tie" }, all, step("‹", "Previous", -1), step("›", "Next", 1), note);
   }
