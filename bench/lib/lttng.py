@@ -11,11 +11,11 @@ from .report import text
 
 CASES = {"literal": "literal", "three.fields": "3 numbers", "text.fields": "2 numbers and a text", "floats.fields": "128 floats"}
 BY_HAND = "LTTng-UST"
-# Ours in each language: LTTng alone, ring and LTTng, ring alone.
+# Ours in each language. LTTng knows the events of the last, and wants none.
 LANGUAGES = {"C++": "silverpoint", "C": "silverpoint-c", "Rust": "silverpoint-rust"}
-WAYS = ("LTTng alone", "ring and LTTng", "ring alone")
+WAYS = ("LTTng alone", "ring and LTTng", "ring alone", "ring alone beside LTTng")
 OURS = {language: tuple(f"{name}, {way}" for way in WAYS) for language, name in LANGUAGES.items()}
-LTTNG, BOTH, RING = OURS["C++"]
+LTTNG, BOTH, RING, BESIDE = OURS["C++"]
 ROWS = (BY_HAND, *(name for names in OURS.values() for name in names))
 PATH = "/var/lib/silverpoint/data/frame.000"
 # Of a call by hand: what ours by LTTng may take at most.
@@ -55,12 +55,13 @@ def missing(found, case, counted, id_sum):
 
 
 class Ours(silverpoint.Facility):
-    """Our tracepoints: into the ring, into LTTng, or into both."""
+    """Our tracepoints: into the ring, into LTTng, or into both; or into the ring, while LTTng is asked for and wants other events."""
 
-    def __init__(self, name, driver, library, in_ring, in_lttng):
+    def __init__(self, name, driver, library, in_ring, in_lttng, beside=False):
         super().__init__(name, None)
-        self.driver, self.library, self.in_ring, self.in_lttng = driver, library, in_ring, in_lttng
-        into = " and ".join((["`silverpoint run`, raw blocks to disk"] if in_ring else []) + (["`SILVERPOINT_PROBES=lttng`, the session of *LTTng-UST*"] if in_lttng else []))
+        self.driver, self.library, self.in_ring, self.in_lttng, self.beside = driver, library, in_ring, in_lttng, beside
+        tracer = ["`SILVERPOINT_PROBES=lttng`, the session of *LTTng-UST*" + (" with other events enabled" if beside else "")] if in_lttng or beside else []
+        into = " and ".join((["`silverpoint run`, raw blocks to disk"] if in_ring else []) + tracer)
         macro = "event!(target:" if name.startswith(LANGUAGES["Rust"]) else "SP_EVENT(name,"
         self.how = f"`{macro} …)` with the names and arguments of the provider's events; {into}"
 
@@ -70,9 +71,11 @@ class Ours(silverpoint.Facility):
             environment["BENCH_RING"] = "1"
         else:
             command = [str(self.driver), *arguments]
-        if self.in_lttng:
+        if self.in_lttng or self.beside:
             environment |= {"SILVERPOINT_PROBES": "lttng", "SILVERPOINT_LTTNG_LIBRARY": str(self.library), "BENCH_LTTNG_GATE": str(workspace.directory / "go"),
                             "BENCH_LTTNG_EVENT": f"bench:{arguments[1].split('.')[0]}"}
+            if self.beside:
+                environment["BENCH_LTTNG_ENABLED"] = "others:*"
             command = [str(building.BENCH / "lttng/run"), str(workspace.directory), *command]
         return command, environment
 
@@ -81,7 +84,7 @@ class Ours(silverpoint.Facility):
         problems = []
         if self.in_ring:
             # The execution that makes the event known is a record, too; its id is 0.
-            seen = result | {"counted": result["counted"] + (1 if self.in_lttng else 0)}
+            seen = result | {"counted": result["counted"] + (1 if self.in_lttng or self.beside else 0)}
             problems += super().verify(bench, workspace, seen)
             result["file"] = seen.get("file")
         else:
@@ -105,7 +108,8 @@ def ours(bench, languages=tuple(LANGUAGES)):
     folder, probes = building.BENCH / "lttng", library(bench)
     build = {"C++": lambda: bench.cxx_driver(folder / "ours.cpp", "lttng-ours"), "C": lambda: bench.c_driver(folder / "ours.c", "lttng-ours-c"), "Rust": bench.rust_lttng_driver}
     drivers = {language: build[language]() for language in languages}
-    return [Ours(name, drivers[language], probes, way != WAYS[0], way != WAYS[2]) for language in languages for name, way in zip(OURS[language], WAYS)]
+    kinds = ((False, True), (True, True), (True, False), (True, False, True))
+    return [Ours(name, drivers[language], probes, *kind) for language in languages for name, kind in zip(OURS[language], kinds)]
 
 
 def cases_of(facility):

@@ -44,11 +44,13 @@ class Arrived(unittest.TestCase):
             for in_ring, in_lttng, wanted in ((True, False, ["5"]), (True, True, ["6"]), (False, True, [])):
                 facility = lttng.Ours("x", "driver", "library", in_ring, in_lttng)
                 self.assertEqual(facility.verify(mock.MagicMock(), mock.MagicMock(), dict(result)), wanted)
+            beside = lttng.Ours("x", "driver", "library", True, False, True)
+            self.assertEqual(beside.verify(mock.MagicMock(), mock.MagicMock(), dict(result)), ["6"])
 
 
 class Table(unittest.TestCase):
     def found(self):
-        ns = {lttng.BY_HAND: 100} | {name: value for names in lttng.OURS.values() for name, value in zip(names, (90, 110, 12))}
+        ns = {lttng.BY_HAND: 100} | {name: value for names in lttng.OURS.values() for name, value in zip(names, (90, 110, 12, 12))}
         return {(name, case): [{"pairs": [[value, 10.0]] * 5}] * 3 for name, value in ns.items() for case in lttng.CASES if case != "floats.fields" or name not in lttng.OURS["C"]}
 
     def test_rows_and_bars_stand_beside_the_floor_of_the_same_run(self):
@@ -70,7 +72,7 @@ class Table(unittest.TestCase):
 
     def test_the_figures_are_in_the_file_for_programs(self):
         rows = lttng.rows(self.found())
-        self.assertEqual((len(rows), rows[0]["facility"], rows[0]["floor_ns"]), (37, lttng.BY_HAND, 10.0))
+        self.assertEqual((len(rows), rows[0]["facility"], rows[0]["floor_ns"]), (48, lttng.BY_HAND, 10.0))
         named = {one.key if hasattr(one, "key") else one[0] for one in figures.READERS["structured"]({"results": [], "lttng": rows})}
         self.assertIn(f"lttng/{lttng.LTTNG}/three.fields", named)
 
