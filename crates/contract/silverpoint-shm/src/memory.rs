@@ -98,7 +98,7 @@ mod tests {
     /// The vectors of sessions' sizes (`spec/vectors/memory.json`), which C++ reads too.
     #[test]
     fn a_session_takes_what_the_vectors_say() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/vectors/memory.json");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../spec/vectors/memory.json");
         let all: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         for vector in all.as_array().unwrap() {
             let limit = |name: &str| vector[name].as_u64();

@@ -329,7 +329,7 @@ mod tests {
     /// The vectors of templates (`spec/vectors/templates.json`): the same texts are well-formed here and for readers.
     #[test]
     fn vectors_are_judged_alike() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/vectors/templates.json");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../spec/vectors/templates.json");
         let all: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         for vector in all.as_array().unwrap() {
             let text = vector["text"].as_str().unwrap();

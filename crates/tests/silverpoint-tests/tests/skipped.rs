@@ -25,7 +25,7 @@ fn who_skips_is_heard_although_the_test_passes() {
 
 /// What `scripts/test` makes of what runners print.
 fn counted(log: &str) -> String {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/count-tests.awk");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../scripts/count-tests.awk");
     let mut awk = Command::new("awk")
         .args(["-f", script])
         .stdin(Stdio::piped())

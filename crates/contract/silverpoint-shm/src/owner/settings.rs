@@ -105,7 +105,7 @@ mod tests {
     /// The vectors of settings (`spec/vectors/settings.json`), which C++ reads too.
     #[test]
     fn what_the_environment_asks_for_is_read_as_the_vectors_say() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/vectors/settings.json");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../spec/vectors/settings.json");
         let all: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         let names = ["block", "drop", "overwrite"];
         for vector in all.as_array().unwrap() {

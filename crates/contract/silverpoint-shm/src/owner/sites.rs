@@ -491,7 +491,7 @@ mod tests {
     /// The vectors of site descriptions (`spec/vectors/sites.json`): what this frontend can produce, it produces byte for byte.
     #[test]
     fn vectors_are_produced_byte_for_byte() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/vectors/sites.json");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../spec/vectors/sites.json");
         let all: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         let mut count = 0;
         for vector in all.as_array().unwrap().iter().filter(|vector| vector["verdict"] == "ok") {

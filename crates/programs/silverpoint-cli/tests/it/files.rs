@@ -53,7 +53,7 @@ fn cat_of_the_merged_is_merged_cat_of_the_parts() {
 #[test]
 fn every_vector_is_repaired_and_then_in_order() {
     let scratch = Scratch::new();
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/vectors/files"));
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../spec/vectors/files"));
     let mut repaired = 0;
     for name in names(folder) {
         let path = folder.join(&name);
@@ -94,7 +94,7 @@ const SELECTIONS: [&[&str]; 7] = [
 #[test]
 fn cat_of_the_trimmed_is_cat_with_the_selection() {
     let scratch = Scratch::new();
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/vectors/files"));
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../spec/vectors/files"));
     let mut trimmed = 0;
     let names = names(folder);
     let plain =

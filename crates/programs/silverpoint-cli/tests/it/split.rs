@@ -90,7 +90,7 @@ fn parts_one_after_the_other_and_joined_are_the_trace() {
 #[test]
 fn every_vector_is_split_and_comes_back() {
     let scratch = Scratch::new();
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/vectors/files"));
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../spec/vectors/files"));
     let mut seen = 0;
     for name in names(folder).iter().filter(|name| !name.contains(".compact.")) {
         let path = folder.join(name);

@@ -19,12 +19,12 @@ const START: u64 = 1 << 40;
 const BEGUN: &str = "2023-11-14T22:13:20.";
 
 fn vectors() -> Vec<Value> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/vectors/files.json");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../spec/vectors/files.json");
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
 
 fn paths(vector: &Value) -> impl Iterator<Item = String> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/vectors");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../spec/vectors");
     vector["files"].as_array().unwrap().iter().map(move |path| format!("{folder}/{}", path.as_str().unwrap()))
 }
 

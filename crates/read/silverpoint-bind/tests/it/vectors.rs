@@ -9,7 +9,7 @@ use silverpoint_bind::{
 use crate::types::{All, Defaults, Keeping, Order, Point, Shape, Strict};
 
 fn vectors(file: &str) -> Vec<Value> {
-    let path = format!("{}/../../spec/vectors/bind/{file}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../../../spec/vectors/bind/{file}", env!("CARGO_MANIFEST_DIR"));
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 

@@ -197,7 +197,7 @@ fn records_that_nobody_explains_are_overwritten_and_the_range_stays() {
 
 #[test]
 fn every_vector_is_mended() {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/vectors/files"));
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../spec/vectors/files"));
     let mut seen = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

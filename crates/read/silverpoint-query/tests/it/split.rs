@@ -121,7 +121,7 @@ const LIMITS: [Limit; 9] = [
 
 #[test]
 fn every_vector_and_every_limit() {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/vectors/files"));
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../spec/vectors/files"));
     let mut seen = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -338,7 +338,7 @@ proptest! {
 
 #[test]
 fn a_flipped_bit_in_bytes_all_over_every_vector_does_not_stop_it() {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/vectors/files"));
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../spec/vectors/files"));
     let mut made = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let mut bytes = std::fs::read(entry.unwrap().path()).unwrap();

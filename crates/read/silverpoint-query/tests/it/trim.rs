@@ -103,7 +103,7 @@ fn check(inputs: &[&[u8]], filter: &Filter, compression: Option<Compression>, na
 
 #[test]
 fn every_vector_and_every_sort_of_selection() {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/vectors/files"));
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../spec/vectors/files"));
     let mut seen = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -351,7 +351,7 @@ proptest! {
 
 #[test]
 fn a_flipped_bit_in_bytes_all_over_every_vector_does_not_stop_it() {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/vectors/files"));
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../spec/vectors/files"));
     let filter = Filter { level: Some(Level::Info), ..Filter::default() };
     let mut made = 0;
     for entry in std::fs::read_dir(folder).unwrap() {

@@ -14,7 +14,7 @@ use crate::trace::{json_lines, lines, open};
 
 #[test]
 fn values() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/vectors/values.json");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../spec/vectors/values.json");
     let vectors: Vec<Value> = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     assert!(vectors.len() > 100, "the vectors are there");
     for vector in &vectors {
@@ -54,13 +54,13 @@ fn values() {
 
 /// The vectors of whole files.
 pub fn files() -> Vec<Value> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/vectors/files.json");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../spec/vectors/files.json");
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
 /// The names of a vector's files, and what is in them.
 pub fn contents(vector: &Value) -> impl Iterator<Item = (&str, Vec<u8>)> {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/vectors"));
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../spec/vectors"));
     let paths = vector["files"].as_array().unwrap().iter().map(|path| path.as_str().unwrap());
     paths.map(move |path| (path, std::fs::read(folder.join(path)).unwrap()))
 }

@@ -40,7 +40,7 @@ struct Vectors(HashMap<String, (String, String)>);
 
 impl Vectors {
     fn load() -> Self {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/vectors/values.json");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../spec/vectors/values.json");
         let all: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         let text = |vector: &serde_json::Value, key: &str| vector[key].as_str().unwrap().to_owned();
         let good = all.as_array().unwrap().iter().filter(|vector| vector["verdict"] == "ok");
