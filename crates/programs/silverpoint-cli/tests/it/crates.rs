@@ -58,6 +58,7 @@ fn workspace() -> &'static Path {
     static WRITTEN: OnceLock<PathBuf> = OnceLock::new();
     WRITTEN.get_or_init(|| {
         let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let frontends = own.join("../../record");
         let folder = Path::new(env!("CARGO_BIN_EXE_silverpoint")).ancestors().nth(2).unwrap().join("crates");
         let names = PACKAGES.map(|(name, ..)| name);
         // Without debug information: these tests need none.
@@ -75,7 +76,7 @@ fn workspace() -> &'static Path {
             let manifest = format!(
                 "[package]\nname = \"{name}\"\nedition = \"2024\"\n[[bin]]\nname = \"{name}\"\npath = {:?}\n{library}[dependencies]\n{}\n",
                 own.join(source),
-                dependencies.replace("SP", own.parent().unwrap().to_str().unwrap()),
+                dependencies.replace("SP", frontends.to_str().unwrap()),
             );
             write(&folder.join(name).join("Cargo.toml"), &manifest);
         }
