@@ -94,12 +94,11 @@ static void sessions() {
     const auto control = [](int flags) {
         char* const made =
             static_cast<char*>(mmap(nullptr, kSize, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0));
-        const std::uint64_t states_at = kStates;
-        const std::uint32_t one = 1, asked = kLttngProbe;
-        std::memcpy(made + at::kStatesAt, &states_at, 8);
-        std::memcpy(made + at::kSitesCap, &one, 4);
-        std::memcpy(made + at::kSitesNext, &one, 4);
-        std::memcpy(made + at::kProbesAsked, &asked, 4);
+        ControlHeader& header = header_of(made);
+        header.states_at = kStates;
+        header.sites_cap = 1;
+        header.sites_next = 1;
+        header.probes_asked = kLttngProbe;
         made[kStates] = kProbedBit | 1;
         return Control{made, kSize};
     };
