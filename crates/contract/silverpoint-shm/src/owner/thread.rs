@@ -70,9 +70,10 @@ fn reserve_in(head: &'static Head<Machine>, size: usize, most: usize) -> Result<
     if !head.fits(size) {
         return Err(Owned(Some(head)));
     }
-    // The clock first: what it waits for is not the lines asked for below.
-    let ticks = clock::counter();
+    // Before the clock: compilers would load it again behind it.
     let position = head.position();
+    // The clock before what follows, so that it does not wait for the lines asked for below.
+    let ticks = clock::counter();
     let at = head.here().wrapping_add(position as usize);
     if head.reaches(AHEAD + most) {
         lines::take(at.wrapping_add(AHEAD), most);
