@@ -1,5 +1,7 @@
 //! Little-endian reads that cannot fail by panicking: `None` beyond the end. And where a text may be cut.
 
+use crate::layout::signature::CUT;
+
 /// The `N` bytes at `at`.
 #[inline]
 pub fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
@@ -17,6 +19,14 @@ macro_rules! readers {
 }
 
 readers!(u16_at: u16, u32_at: u32, u64_at: u64);
+
+/// Where what follows the length of a text or a sequence begins, and that length. How much of it was cut is passed over (spec/wire.md, section 10).
+#[inline]
+pub fn length_at(bytes: &[u8], at: usize) -> Option<(usize, u32)> {
+    let word = u32_at(bytes, at)?;
+    let from = if word & CUT == 0 { at + 4 } else { at + 8 };
+    Some((from, word & !CUT))
+}
 
 /// The next multiple of 8.
 #[inline]

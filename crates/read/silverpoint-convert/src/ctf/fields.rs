@@ -19,8 +19,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use silverpoint_render::json::{Stack, push_plain};
-use silverpoint_wire::bytes::u32_at;
-use silverpoint_wire::layout::signature::CUT;
+use silverpoint_wire::bytes::length_at;
 use silverpoint_wire::signature::{Enumeration, Type};
 
 /// The alternative of an optional or a variant that has none; the number is that of the wire.
@@ -294,7 +293,7 @@ impl Encoder {
             }
             Shape::Text => self.text(out, ty, bytes, at),
             Shape::Bytes => {
-                let (from, len) = length(bytes, at)?;
+                let (from, len) = length_at(bytes, at)?;
                 let end = from.checked_add(len as usize)?;
                 let units = bytes.get(from..end)?;
                 out.extend_from_slice(&len.to_le_bytes());
@@ -304,7 +303,7 @@ impl Encoder {
             Shape::List(element, count) => {
                 let (mut end, len) = match count {
                     Some(count) => (at, count),
-                    None => length(bytes, at)?,
+                    None => length_at(bytes, at)?,
                 };
                 out.extend_from_slice(&len.to_le_bytes());
                 for _ in 0..len {
@@ -313,7 +312,7 @@ impl Encoder {
                 Some(end)
             }
             Shape::Map(key, value) => {
-                let (mut end, len) = length(bytes, at)?;
+                let (mut end, len) = length_at(bytes, at)?;
                 out.extend_from_slice(&len.to_le_bytes());
                 for _ in 0..len {
                     end = self.push(out, key, bytes, end)?;
@@ -341,7 +340,7 @@ impl Encoder {
 
     fn text(&mut self, out: &mut Vec<u8>, ty: &Type, bytes: &[u8], at: usize) -> Option<usize> {
         if matches!(ty.bare(), Type::Text8) {
-            let (from, len) = length(bytes, at)?;
+            let (from, len) = length_at(bytes, at)?;
             let end = from.checked_add(len as usize)?;
             if let Ok(text) = std::str::from_utf8(bytes.get(from..end)?) {
                 push_text(out, text);
@@ -372,11 +371,4 @@ fn mark(bytes: &[u8], at: usize) -> Option<bool> {
         1 => Some(true),
         _ => None,
     }
-}
-
-/// Where what follows a length begins, and the length.
-fn length(bytes: &[u8], at: usize) -> Option<(usize, u32)> {
-    let word = u32_at(bytes, at)?;
-    let from = if word & CUT == 0 { at + 4 } else { at + 8 };
-    Some((from, word & !CUT))
 }

@@ -27,6 +27,7 @@ use std::rc::Rc;
 
 use silverpoint_render::ShowContext;
 use silverpoint_trace::{Site, What, cause_name};
+use silverpoint_wire::bytes::length_at;
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::signature::Type;
 
@@ -312,8 +313,8 @@ fn fields_of(site: &Site) -> Vec<(String, Field)> {
 
 /// The elements of a packed sequence of addresses that begins at `at`.
 fn counters(args: &[u8], at: usize) -> Option<&[u8]> {
-    let (from, count) = payload::length(args, at)?;
-    args.get(from..from.checked_add(count.checked_mul(8)?)?)
+    let (from, count) = length_at(args, at)?;
+    args.get(from..from.checked_add((count as usize).checked_mul(8)?)?)
 }
 
 impl<W: Write + Seek> Writer for EtlWriter<W> {

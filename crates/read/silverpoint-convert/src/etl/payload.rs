@@ -3,8 +3,7 @@
 use std::convert::Infallible;
 
 use silverpoint_render::json::{JsonVisitor, Stack, push_plain};
-use silverpoint_wire::bytes::u32_at;
-use silverpoint_wire::layout::signature::CUT;
+use silverpoint_wire::bytes::length_at;
 use silverpoint_wire::value::{WalkError, walk};
 
 use super::fields::{Field, Value, is_labelled};
@@ -41,8 +40,8 @@ impl Payload {
                 Some(end)
             }
             Field::Text | Field::Bytes => {
-                let (from, len) = length(bytes, at)?;
-                let (units, end) = taken(bytes, from, len)?;
+                let (from, len) = length_at(bytes, at)?;
+                let (units, end) = taken(bytes, from, len as usize)?;
                 self.counted(units, *field == Field::Text);
                 Some(end)
             }
@@ -157,8 +156,8 @@ impl Payload {
         self.count(0);
         let mut kept = 0_u16;
         for _ in 0..len {
-            let (from, size) = length(bytes, at)?;
-            let (units, end) = taken(bytes, from, size)?;
+            let (from, size) = length_at(bytes, at)?;
+            let (units, end) = taken(bytes, from, size as usize)?;
             at = end;
             // Each has a count of its own.
             if self.room < 2 || kept == u16::MAX {
@@ -185,16 +184,10 @@ fn taken(bytes: &[u8], at: usize, size: usize) -> Option<(&[u8], usize)> {
     Some((bytes.get(at..end)?, end))
 }
 
-/// Where what follows a length begins, and the length. How much was cut is passed over.
-pub(super) fn length(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
-    let word = u32_at(bytes, at)?;
-    let from = if word & CUT == 0 { at + 4 } else { at + 8 };
-    Some((from, (word & !CUT) as usize))
-}
-
-/// The same of elements; those of an array have no length.
+/// Where the elements of a sequence begin, and how many there are; those of an array have no length.
 fn elements(bytes: &[u8], at: usize, count: Option<u32>) -> Option<(usize, usize)> {
-    count.map_or_else(|| length(bytes, at), |count| Some((at, count as usize)))
+    let (from, count) = count.map_or_else(|| length_at(bytes, at), |count| Some((at, count)))?;
+    Some((from, count as usize))
 }
 
 /// A number of up to eight bytes.
