@@ -198,10 +198,9 @@ export class Details {
   /** Records with the same value: all of them, and the steps to the one before and to the next. */
   private tie(path: string, value: Value): HTMLElement {
     const note = el("span", { class: "dim", role: "status" });
-    const same = `${path} = ${value.text.slice(0, 100)}`;
-    const step = (text: string, label: string, by: 1 | -1) => button(text, `${label} record with ${same}`, () => void this.toTied(path, value, by, note), "button small needs-server");
-    const all = link(`all with ${same}`, "Show the records that have the same", () => this.store.set({ filter: and(this.store.state.filter, path, literal(value)) }));
-    return el("div", { class: "tie" }, all, step("‹", "Previous", -1), step("›", "Next", 1), note);
+    const step = (text: string, by: 1 | -1) => button(text, stepLabel(path, value, by), () => void this.toTied(path, value, by, note), "button small needs-server");
+    const all = link(`all with ${equation(path, value)}`, "Show the records that have the same", () => this.store.set({ filter: and(this.store.state.filter, path, literal(value)) }));
+    return el("div", { class: "tie" }, all, step("‹", -1), step("›", 1), note);
   }
 
   /** The record before or behind the shown one that has this value, of those that the filter selects. */
@@ -221,11 +220,10 @@ export class Details {
           if (this.store.state.tab === "timeline") {
             this.timeline.reveal(this.trace.clock.relative(BigInt(found.time)), this.timeline.trackOf(found.tid, String(found.pid)));
           }
-          const label = by > 0 ? "Next" : "Previous";
           await this.locate(found);
           // The same button of the record that is shown now: pressing it again goes on.
-          const again = [...this.content.querySelectorAll<HTMLElement>(".tie button")].find((button) => button.title === `${label} record with ${path} = ${value.text.slice(0, 100)}`);
-          again?.focus();
+          const label = stepLabel(path, value, by);
+          [...this.content.querySelectorAll<HTMLElement>(".tie button")].find((one) => one.title === label)?.focus();
           return;
         }
         if (isKnown) {
@@ -301,6 +299,14 @@ function literal(value: Value): string | number {
   const number = Number(value.value ?? NaN);
   const isExact = value.kind === "float" ? Number.isFinite(number) : ["int", "uint"].includes(value.kind) && Number.isSafeInteger(number);
   return isExact ? number : value.text;
+}
+
+function equation(path: string, value: Value): string {
+  return `${path} = ${value.text.slice(0, 100)}`;
+}
+
+function stepLabel(path: string, value: Value, by: 1 | -1): string {
+  return `${by > 0 ? "Next" : "Previous"} record with ${equation(path, value)}`;
 }
 
 function link(text: string, label: string, press: () => void): HTMLElement {
