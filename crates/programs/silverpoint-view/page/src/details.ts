@@ -1,6 +1,6 @@
 // The panel of one record: what it says, its arguments as a tree, its context, and the spans around and within it.
 
-import { get, isAborted, type Lanes, type RecordAnswer, type Row, type Rows, type Value } from "./api.ts";
+import { get, isAborted, type Lanes, type Progress, type RecordAnswer, type Row, type Rows, type Value } from "./api.ts";
 import { button, el, fill, type Child } from "./dom.ts";
 import { and, toggle } from "./filter/line.ts";
 import { copy } from "./note.ts";
@@ -17,8 +17,10 @@ import type { Trace } from "./trace.ts";
 import { tree } from "./tree.ts";
 
 const MOST_CHILDREN = 50;
-/** Records of the same time are searched for the clicked one, at most so many. */
+/** Records of the same time are searched for one record, so many with each question. */
 const SAME_TIME = 500;
+/** Questions at most: what a program's clock gives to more records is not told apart. */
+const SAME_TIME_QUESTIONS = 200;
 const LEAST_WIDTH = 240;
 /** Arguments by which records of one flow or operation are tied to one another. */
 const TIES = ["flow", "flow_id", "id", "async_id", "link", "follows_from"];
@@ -68,9 +70,14 @@ export class Details {
     this.timeline.mark(undefined, hit);
     try {
       const time = this.trace.base + BigInt(Math.round(hit.begin));
-      const { rows } = await get<{ rows: Row[] }>("records", { filter: this.trace.filter, at: time, count: SAME_TIME }, signal);
-      const same = rows.filter((row) => BigInt(row.time) === time && (hit.track.kind !== "thread" || row.tid === hit.track.tid));
-      const found = same.find((row) => !site || (row.file === site.file && row.line === site.line && row.kind !== "span_end")) ?? same[0];
+      const isOfTrack = (row: Row) => hit.track.kind !== "thread" || row.tid === hit.track.tid;
+      const isOfSite = (row: Row) => !site || (row.file === site.file && row.line === site.line && row.kind !== "span_end");
+      let nearest: Row | undefined;
+      const answer = await this.search(this.trace.filter, time, signal, (row) => {
+        if (isOfTrack(row)) nearest ??= row;
+        return isOfTrack(row) && isOfSite(row);
+      });
+      const found = answer.found ?? nearest;
       if (found) await this.load(found.number, signal, hit);
       else this.showRectangle(hit);
     } catch (error) {
@@ -82,8 +89,7 @@ export class Details {
   async locate(row: Row): Promise<void> {
     const signal = this.begin();
     try {
-      const { rows } = await get<{ rows: Row[] }>("records", { filter: this.trace.filter, at: row.time, count: SAME_TIME }, signal);
-      const found = rows.find((other) => isSame(row, other));
+      const { found } = await this.search(this.trace.filter, BigInt(row.time), signal, (other) => isSame(row, other));
       if (found) await this.load(found.number, signal);
       else this.store.set({ record: undefined });
     } catch (error) {
@@ -98,6 +104,22 @@ export class Details {
       await this.load(number, signal);
     } catch (error) {
       this.fail(error);
+    }
+  }
+
+  /**
+   * The first record of a time that is the wanted one, under a filter, and the number of the first record of that time or behind it. `progress` is
+   * that of the first answer: a record that it lacks may have been read since.
+   */
+  private async search(filter: string, time: bigint, signal: AbortSignal, isWanted: (row: Row) => boolean): Promise<{ found: Row | undefined; first: number; progress: Progress }> {
+    let { from, rows, progress } = await get<Rows>("records", { filter, at: time, count: SAME_TIME }, signal);
+    const first = Number(from);
+    for (let asked = 1, behind = first; ; asked++) {
+      const same = rows.filter((row) => BigInt(row.time) === time);
+      const found = same.find(isWanted);
+      behind += rows.length;
+      if (found || same.length < SAME_TIME || asked === SAME_TIME_QUESTIONS) return { found, first, progress };
+      ({ rows } = await get<Rows>("records", { filter, from: behind, count: SAME_TIME }, signal));
     }
   }
 
@@ -154,6 +176,8 @@ export class Details {
     const place = row.file && `${row.file}:${row.line}`;
     const isEnd = (value: Value) => row.kind === "link" && ENDS.includes(value.name);
     const ties = record.arguments.filter((value) => (TIES.includes(value.name) || isEnd(value)) && !value.children);
+    const pressed = document.activeElement;
+    const title = pressed instanceof HTMLElement && this.content.contains(pressed) ? pressed.title : "";
     fill(
       this.content,
       this.head(`${row.kind.replaceAll("_", " ")} ${count(Number(row.number))}`),
@@ -193,6 +217,8 @@ export class Details {
       ),
       family,
     );
+    // The same button of the record that is shown now, in the same moment as the record: pressing it again goes on.
+    if (title) [...this.content.querySelectorAll<HTMLElement>("button")].find((one) => one.title === title)?.focus();
   }
 
   /** Records with the same value: all of them, and the steps to the one before and to the next. */
@@ -210,20 +236,16 @@ export class Details {
     const signal = this.begin();
     try {
       for (;;) {
-        const { from, rows, progress } = await get<Rows>("records", { filter, at: row.time, count: SAME_TIME }, signal);
-        const own = rows.findIndex((other) => isSame(row, other));
+        const { found: own, first, progress } = await this.search(filter, BigInt(row.time), signal, (other) => isSame(row, other));
         // A link has no such value itself: what is next comes at its time or behind it.
-        const number = Number(from) + (own >= 0 ? own + by : by > 0 ? 0 : -1);
-        const isKnown = progress.state !== "reading" || (own >= 0 && by < 0);
+        const number = own ? Number(own.number) + by : by > 0 ? first : first - 1;
+        const isKnown = progress.state !== "reading" || (own && by < 0);
         const found = number < 0 ? undefined : (await get<Rows>("records", { filter, from: number, count: 1 }, signal)).rows[0];
-        if (found && (isKnown || own >= 0)) {
+        if (found && (isKnown || own)) {
           if (this.store.state.tab === "timeline") {
             this.timeline.reveal(this.trace.clock.relative(BigInt(found.time)), this.timeline.trackOf(found.tid, String(found.pid)));
           }
           await this.locate(found);
-          // The same button of the record that is shown now: pressing it again goes on.
-          const label = stepLabel(path, value, by);
-          [...this.content.querySelectorAll<HTMLElement>(".tie button")].find((one) => one.title === label)?.focus();
           return;
         }
         if (isKnown) {

@@ -5,7 +5,7 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
-import { begin, canvas, coloursOf, drawn, example, fakeBrowser, folder, newContext, open, opened, run, serve, served, shownRecords, silverpoint, until } from "./harness.mjs";
+import { begin, canvas, coloursOf, drawn, example, fakeBrowser, folder, goToLastRow, newContext, open, opened, run, serve, served, shownRecords, silverpoint, until } from "./harness.mjs";
 
 const api = (page, path) => page.evaluate(async (path) => (await fetch(path)).json(), path);
 
@@ -152,6 +152,34 @@ export const tests = {
     await shown("link", 4);
     await page.getByRole("button", { name: "Previous record with id = 41" }).click();
     await shown("flow step", 2);
+    return page;
+  },
+
+  "a flow is followed among thousands of records of the same time": async () => {
+    const [from, to] = [join(folder, "same-time.jsonl"), join(folder, "same-time.silver")];
+    const line = (number) => JSON.stringify({ time: "2026-11-20T19:00:00.000000001Z", level: "info", kind: "flow_step", template: `step ${number}`, category: "shop", process: "shop", pid: 7, tid: 10, thread: "one", args: { id: 41 } });
+    writeFileSync(from, Array.from({ length: 2_500 }, (_, number) => line(number)).join("\n"));
+    run(silverpoint, "convert", from, to);
+    const page = await open(await serve(to), "#records");
+    await goToLastRow(page);
+    await page.click(".row[aria-selected=true]");
+    const headline = () => page.textContent(".details .headline");
+    const shown = (number) => until(`flow step ${number}`, async () => (await headline()).toLowerCase().replace(/\D/g, "") === String(number));
+    await shown(2_499);
+    await page.getByRole("button", { name: "Previous record with id = 41" }).click();
+    for (const number of [2_498, 2_497, 2_496]) {
+      await shown(number);
+      // The button of the record that is shown now has the focus as soon as that is shown.
+      await page.keyboard.press("Enter");
+    }
+    await shown(2_495);
+    const next = page.getByRole("button", { name: "Next record with id = 41" });
+    for (const number of [2_496, 2_497, 2_498, 2_499]) {
+      await next.click();
+      await shown(number);
+    }
+    await next.click();
+    await page.getByText("this is the last").waitFor();
     return page;
   },
 
