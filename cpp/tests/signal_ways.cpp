@@ -1,5 +1,5 @@
 // The two ways of an emission, each within the other: the shortest, to the only receiver of a signal, and the
-// one of all others. Part of signal_race_test; built with ThreadSanitizer too, where all take the longer one.
+// one of all others. Part of signal_race_test. Without membarrier all take the longer one.
 #include <gtest/gtest.h>
 
 #include <atomic>

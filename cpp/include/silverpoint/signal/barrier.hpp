@@ -4,8 +4,18 @@
 // disconnection writes "not connected any more", then checks who is in the receiver. Each must see the other.
 // That takes a full barrier on both sides, which makes emissions expensive. Linux can place the emitter's
 // barrier from the other side (membarrier, since 4.14). The frequent side then only stores, and the rare one
-// pays for a system call. If the kernel cannot (or a filter forbids it, or ThreadSanitizer is in use), both
-// sides use sequentially consistent stores, which need no help.
+// pays for a system call. If the kernel cannot, or a filter forbids it, both sides use sequentially
+// consistent stores, which need no help.
+//
+// What is checked is what ships, in both ways:
+//
+// - The barrier's only work is the order of a store and a later load of the same thread. The model check
+//   (cpp/tests/signal_model_test.cpp) runs every order of a machine with store buffers. There the kernel's
+//   barrier empties all buffers. Without it the check finds lost events and torn values.
+// - Memory that one side writes, and the other reads or frees, is handed over by release and acquire on one
+//   atomic, never by the barrier. So ThreadSanitizer runs this code without annotations. It finds a light
+//   store that is relaxed (cpp/tests/signal_barriers.cpp).
+// - That the kernel's barrier is one is assumed.
 #pragma once
 
 #include <linux/futex.h>
@@ -38,22 +48,11 @@ SP_SIGNAL_SHARED inline constinit std::atomic<bool> asymmetric{false};
 
 /// Asks the kernel, once; before the first receiver of the process is connected.
 inline void settle_barriers() {
-#if defined(__SANITIZE_THREAD__)
-    // The sanitizer sees only the orders of atomic operations.
-#else
-#    if defined(__has_feature)
-#        if __has_feature(thread_sanitizer)
-#            define SP_SIGNAL_SYMMETRIC
-#        endif
-#    endif
-#    if !defined(SP_SIGNAL_SYMMETRIC)
     [[maybe_unused]] static const bool asked = [] {
         const bool granted = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
         asymmetric.store(granted, std::memory_order_seq_cst);
         return granted;
     }();
-#    endif
-#endif
 }
 
 /// The store of the frequent side. The same thread's later loads come after it, as seen by a thread that
