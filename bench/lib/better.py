@@ -8,6 +8,8 @@ from .report import text
 AND = "\u00a0· "
 # What a reason is when neither code nor a measurement says one.
 UNKNOWN = "not explained"
+# The reason that the figures themselves give.
+ALIKE = "the run does not tell the two apart: each lies in the range in which another run of the other would lie"
 BEYOND, WITHIN, UNSURE, ELSEWHERE = "beyond noise", "within noise", "no spread", "another machine"
 # What these words mean, for readers of the table.
 VERDICTS = (f"*{BEYOND}*: each of the two lies outside the range in which another run of the other's would lie (99 of 100); *{WITHIN}*: it does not, which of few processes says little; *{UNSURE}*: one of the two has none, of fewer than three processes or because it was made of others; "
@@ -42,6 +44,11 @@ def verdict(ours, theirs):
     if ours.low is None or theirs.low is None:
         return UNSURE
     return BEYOND if not ours.low <= theirs.value <= ours.high and not theirs.low <= ours.value <= theirs.high else WITHIN
+
+
+def alike(ours, theirs):
+    """Whether each of two figures lies within the spread of the other."""
+    return ours.low is not None and theirs.low is not None and ours.low <= theirs.value <= ours.high and theirs.low <= ours.value <= theirs.high
 
 
 @dataclass(frozen=True)
@@ -85,7 +92,7 @@ class Better:
         self.looked += 1
         if not (theirs.value > ours.value if more_is_better else theirs.value < ours.value):
             return False
-        self.rows.append(Loss(where, str(at), own, who, theirs.value, ours.value, unit, noise or verdict(ours, theirs), why or UNKNOWN))
+        self.rows.append(Loss(where, str(at), own, who, theirs.value, ours.value, unit, noise or verdict(ours, theirs), why or (ALIKE if alike(ours, theirs) else UNKNOWN)))
         return True
 
     def grouped(self):

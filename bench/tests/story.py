@@ -33,6 +33,13 @@ class Comparisons(unittest.TestCase):
         self.assertIsNone(measured(float("nan")))
         self.assertEqual(Measured(3.0, 1.0, 5.0).less(2.0), Measured(1.0, 0.0, 3.0))
 
+    def test_figures_that_cannot_be_told_apart_need_no_other_reason(self):
+        better = Better()
+        better.look("median", "silverpoint", Measured(28.2, 26.0, 30.0), "theirs", Measured(27.6, 27.0, 29.0), "ns")
+        better.look("median", "silverpoint", Measured(28.2, 28.0, 30.0), "theirs", Measured(27.6, 27.0, 29.0), "ns")
+        better.look("median", "silverpoint", Measured(28.2, 26.0, 30.0), "theirs", Measured(27.6, 27.0, 29.0), "ns", "because")
+        self.assertEqual([(loss.noise, loss.why) for loss in better.rows], [(WITHIN, comparing.ALIKE), (WITHIN, UNKNOWN), (WITHIN, "because")])
+
     def test_those_who_are_better_under_several_conditions_stand_in_one_line(self):
         better = Better()
         for threads, value in ((1, 20.0), (16, 40.0)):
