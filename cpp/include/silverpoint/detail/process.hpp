@@ -277,7 +277,7 @@ SP_DETAIL_COLD bool has_session(Text<Length>& text) {
     text.add("nothing can be recorded: ");
     if (why == Session::kPrivileged) {
         text.add("a program that runs with more privileges than its caller (setuid) has no session");
-    } else {
+    } else if (!add_refused_root(text)) {
         text.add("the session's files in shared memory cannot be made: ")
             .add(std::strerror(why == 0 ? EAGAIN : why));
         text.add(" (limits of file sizes and address space: ulimit -f, ulimit -v; another directory: ");

@@ -146,15 +146,21 @@ SP_DETAIL_COLD bool find_root(Path& root) {
     });
 }
 
-// Reports that the named root is refused. False: it is not, or none was named.
-SP_DETAIL_COLD bool warn_of_refused_root() {
+// Says that the named root is refused. False: it is not, or none was named.
+template <std::size_t Length>
+SP_DETAIL_COLD bool add_refused_root(Text<Length>& text) {
     const char* named = named_root();
     if (named == nullptr || is_usable_root(Path().add(named))) return false;
     const std::size_t len = strlen(named);
+    text.add("SILVERPOINT_DIR names ").add(named, len < 300 ? len : 300);
+    text.add(", which is ").add(kNotOwnDirectory);
+    return true;
+}
+
+SP_DETAIL_COLD bool warn_of_refused_root() {
     Text<400> line;
-    line.add("SILVERPOINT_DIR names ").add(named, len < 300 ? len : 300);
-    line.add(", which is ").add(kNotOwnDirectory).add(": nothing is recorded");
-    warn(line.c_str());
+    if (!add_refused_root(line)) return false;
+    warn(line.add(": nothing is recorded").c_str());
     return true;
 }
 

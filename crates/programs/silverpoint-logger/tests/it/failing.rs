@@ -4,7 +4,7 @@
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -396,6 +396,21 @@ fn a_limit_of_the_size_of_files_delays_what_waits() {
     // The session's memory is files too: the limit is beyond their size.
     Steps::configured(&scratch, sink, &["steps", "0"]).end();
     assert_eq!(numbers(&scratch.read("app.log")), whole(500));
+}
+
+/// It is named, and what to do with it; limits are not to blame.
+#[test]
+fn a_refused_directory_of_sessions_is_the_reason_that_a_start_gives() {
+    let scratch = Scratch::new();
+    fs::set_permissions(scratch.path("sessions"), PermissionsExt::from_mode(0o755)).unwrap();
+    let ended = scratch.logging(["resume"]).output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert!(!ended.status.success());
+    let named = format!("SILVERPOINT_DIR names {}", scratch.path("sessions").display());
+    for part in [named.as_str(), "its mode is 0755", "chmod 0700"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert!(!said.contains("ulimit"), "{said}");
 }
 
 /// Standard error is a pipe that is not read for a long time.
