@@ -18,7 +18,7 @@ SP_DETAIL_COLD std::uint64_t record_behind_probe(std::uint64_t head, const Site&
 }
 
 // The record of arguments that were packed for the events. So few bytes have their room in every ring.
-inline constexpr std::size_t kPackedMost = 512;
+inline constexpr std::size_t kPackedEventMost = 512;
 [[gnu::noinline]] inline std::uint64_t record_packed(std::uint64_t head, const Site& site, const char* bytes,
                                                      std::size_t size) {
     return record_captured(site.whole.load(std::memory_order_acquire) | (head & kTruncated), site,
@@ -60,8 +60,8 @@ SP_DETAIL_HOT std::uint64_t record_probed_flat(std::uint64_t head, const Site& s
     const auto write = [&](const char* bytes, std::size_t size) {
         if (!write_probe(head, site, bytes, size, caller)) [[likely]]
             return;
-        ticks = size <= kPackedMost ? record_packed(head, site, bytes, size)
-                                    : record_behind_probe<Ts...>(head, site, args...);
+        ticks = size <= kPackedEventMost ? record_packed(head, site, bytes, size)
+                                         : record_behind_probe<Ts...>(head, site, args...);
     };
     if constexpr (fixed == 0) {
         write(nullptr, 0);

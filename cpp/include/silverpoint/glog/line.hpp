@@ -377,7 +377,7 @@ class Line {
 
     [[gnu::noinline]] void end() {
         if (way_ == Way::kNone) return release();
-        if (way_ == Way::kRecord && !is_text_ && tail_ == nullptr && size_ <= kPackedMost) [[likely]] {
+        if (way_ == Way::kRecord && !is_text_ && tail_ == nullptr && size_ <= kTypedMost) [[likely]] {
             if (place_->has_verbosity) put_piece(verbosity_);
             const std::uint64_t head = place_->site.head.load(std::memory_order_acquire);
             if (!sp::is_no_head(head) &&

@@ -150,12 +150,12 @@ SP_DETAIL_COLD bool record_text(sp::Site& site, const char* category, std::strin
 }
 
 // Longer ones go as text, which may be cut.
-inline constexpr std::size_t kPackedMost = 8000;
+inline constexpr std::size_t kTypedMost = 8000;
 
 // Whether a packed message has the form of the place's first site, which is completed by the first such
 // message. If not, it goes as text.
 SP_DETAIL_COLD bool is_typed(Place& place, const Pieces& pieces, std::size_t literals, std::uint64_t looks) {
-    if (pieces.size > kPackedMost) return false;
+    if (pieces.size > kTypedMost) return false;
     if (place.site.whole.load(std::memory_order_acquire) == 0 && !complete_place(place, pieces, looks))
         return false;
     return is_as_completed(place, pieces.codes, pieces.literals, literals, looks);
