@@ -16,8 +16,7 @@
 //! | record | record |
 //! | CBOR item | its bytes |
 
-use silverpoint_wire::bytes::{array, u32_at};
-use silverpoint_wire::layout::signature::CUT;
+use silverpoint_wire::bytes::{array, length_at, u32_at};
 use silverpoint_wire::signature::Type;
 use silverpoint_wire::value::{Sequence, Text, Visitor, WalkError, walk};
 
@@ -57,8 +56,11 @@ pub(crate) fn visit<V: Visitor>(
         Type::Bytes => {
             let (from, len, missing) = length(bytes, at)?;
             let units = units(bytes, from, len)?;
-            if is_cut(bytes, at) { cut(units, missing, visitor) } else { visitor.bytes(units, 0) }
-                .map_err(out)?;
+            match missing {
+                Some(missing) => cut(units, missing, visitor),
+                None => visitor.bytes(units, 0),
+            }
+            .map_err(out)?;
             from + len
         }
         Type::Any => {
@@ -81,7 +83,7 @@ pub(crate) fn visit<V: Visitor>(
         },
         Type::Sequence(element) | Type::Set(element) => {
             let (from, len, missing) = length(bytes, at)?;
-            if is_cut(bytes, at) {
+            if let Some(missing) = missing {
                 visitor.begin_record("", 2).and_then(|()| visitor.field("elements")).map_err(out)?;
                 let end = elements(element, len, bytes, from, visitor)?;
                 visitor.field("missing").and_then(|()| visitor.u64(missing.into())).map_err(out)?;
@@ -186,8 +188,11 @@ fn text<V: Visitor>(
             .chunks_exact(4)
             .all(|u| char::from_u32(u32::from_le_bytes([u[0], u[1], u[2], u[3]])).is_some()),
     };
-    if is_cut(bytes, at) || !is_valid { cut(units, missing, visitor) } else { visitor.text(text, 0) }
-        .map_err(WalkError::Visitor)?;
+    match missing {
+        None if is_valid => visitor.text(text, 0),
+        missing => cut(units, missing.unwrap_or(0), visitor),
+    }
+    .map_err(WalkError::Visitor)?;
     Ok(from + units.len())
 }
 
@@ -214,16 +219,11 @@ fn truncated<E>(at: usize) -> WalkError<E> {
     WalkError::Decode(DecodeError { at, kind: DecodeErrorKind::Truncated })
 }
 
-fn is_cut(bytes: &[u8], at: usize) -> bool {
-    u32_at(bytes, at).is_some_and(|word| word & CUT != 0)
-}
-
-/// Where what follows a length begins, the length, and how much was cut.
-fn length<E>(bytes: &[u8], at: usize) -> Result<(usize, usize, u32), WalkError<E>> {
-    let word = u32_at(bytes, at).ok_or_else(|| truncated(at))?;
-    if word & CUT == 0 {
-        return Ok((at + 4, word as usize, 0));
-    }
-    let missing = u32_at(bytes, at + 4).ok_or_else(|| truncated(at))?;
-    Ok((at + 8, (word & !CUT) as usize, missing))
+/// Where what follows a length begins, the length, and how much was cut, if it was.
+fn length<E>(bytes: &[u8], at: usize) -> Result<(usize, usize, Option<u32>), WalkError<E>> {
+    let (from, len) = length_at(bytes, at).ok_or_else(|| truncated(at))?;
+    // That of a cut value is followed by the count.
+    let is_cut = from != at + 4;
+    let missing = is_cut.then(|| u32_at(bytes, at + 4).ok_or_else(|| truncated(at))).transpose()?;
+    Ok((from, len as usize, missing))
 }

@@ -2,15 +2,14 @@
 
 use std::fmt::{self, Write};
 
+use silverpoint_wire::layout::signature::CUT;
+
 use super::abort_message;
 use super::stack::Stack;
 use crate::sys;
 
 /// Bytes of a module's path at most.
 const PATH_MAX: usize = 512;
-/// Set in the length of a value that was cut; a count of what is missing follows.
-const CUT: u32 = 1 << 31;
-
 /// Text of bounded length; what does not fit is left out. All zero is empty.
 #[derive(Clone, Copy)]
 pub(crate) struct Words<const N: usize> {
