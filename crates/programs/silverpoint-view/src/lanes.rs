@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::levels::{Item, Levels};
+use crate::levels::{Item, Levels, Merge};
 use crate::timeline::NO_SITE;
 
 /// Records of that kind are in a rectangle.
@@ -109,19 +109,15 @@ impl Item for Packed {
 pub struct Lane(Levels<Packed>);
 
 impl Lane {
-    /// Adds one; those that begin in the same 2^`shift` nanoseconds are one afterwards. Gives how many bytes more there are.
+    /// Adds one; those that begin in the same interval are one afterwards. In an empty one these are 2^`shift` nanoseconds from now on.
+    /// Gives how many bytes more there are.
     pub fn add(&mut self, entry: Entry, shift: u32) -> usize {
         self.0.add(Packed::of(&entry), shift) * size_of::<Packed>()
     }
 
-    /// Merges those that begin in the same 2^`shift` nanoseconds. Gives how many bytes are left.
-    pub fn merge(&mut self, shift: u32) -> usize {
-        self.0.merge(shift) * size_of::<Packed>()
-    }
-
-    /// About how many bytes would be left.
-    pub fn bytes(&self, shift: u32) -> usize {
-        self.0.count(shift) * size_of::<Packed>()
+    /// To be merged.
+    pub fn list(&mut self) -> &mut dyn Merge {
+        &mut self.0
     }
 
     /// The one that began then.
@@ -141,13 +137,13 @@ impl Lane {
     }
 
     /// Gives what lies in a range, at most one rectangle for each 2^`pixel` nanoseconds in which one begins.
-    /// Gives the one that lasts into the range, too. The range must begin and end between two pixels; `shift` is that of [`Lane::add`].
-    pub fn fold(&self, range: (i64, i64), pixel: u32, shift: u32, mut give: impl FnMut(Entry)) {
+    /// Gives the one that lasts into the range, too. The range must begin and end between two pixels.
+    pub fn fold(&self, range: (i64, i64), pixel: u32, mut give: impl FnMut(Entry)) {
         // What is shorter than a pixel may have been merged with others.
         if let Some(before) = self.covering(range.0).filter(|before| before.duration >> pixel > 0) {
             give(Entry { count: 1, ..before });
         }
-        self.0.fold(range, pixel, shift, |packed| give(packed.entry()));
+        self.0.fold(range, pixel, |packed| give(packed.entry()));
     }
 }
 
@@ -190,14 +186,9 @@ impl Points {
         self.0.add(point, shift) * size_of::<Point>()
     }
 
-    /// As [`Lane::merge`].
-    pub fn merge(&mut self, shift: u32) -> usize {
-        self.0.merge(shift) * size_of::<Point>()
-    }
-
-    /// As [`Lane::bytes`].
-    pub fn bytes(&self, shift: u32) -> usize {
-        self.0.count(shift) * size_of::<Point>()
+    /// As [`Lane::list`].
+    pub fn list(&mut self) -> &mut dyn Merge {
+        &mut self.0
     }
 
     /// The last value before a time.
@@ -207,8 +198,8 @@ impl Points {
     }
 
     /// As [`Lane::fold`], but only what lies in the range.
-    pub fn fold(&self, range: (i64, i64), pixel: u32, shift: u32, give: impl FnMut(Point)) {
-        self.0.fold(range, pixel, shift, give);
+    pub fn fold(&self, range: (i64, i64), pixel: u32, give: impl FnMut(Point)) {
+        self.0.fold(range, pixel, give);
     }
 }
 
@@ -222,7 +213,7 @@ mod tests {
 
     fn folded(lane: &Lane, range: (i64, i64), pixel: u32) -> Vec<Entry> {
         let mut found = Vec::new();
-        lane.fold(range, pixel, 0, |entry| found.push(entry));
+        lane.fold(range, pixel, |entry| found.push(entry));
         found
     }
 
@@ -233,8 +224,7 @@ mod tests {
             lane.add(entry(number * 10, if number == 777 { 9 } else { 3 }), 0);
         }
         for shift in [4, 8, 12] {
-            let expected = lane.bytes(shift);
-            assert_eq!(lane.merge(shift), expected);
+            while lane.list().merge_on(shift, 1).is_some() {}
             assert!(lane.0.finest().count() <= (100_000 >> shift) + 1);
             let sum: u32 = folded(&lane, (0, 131_072), 0).iter().map(|entry| entry.count).sum();
             assert_eq!(sum, 10_000);
@@ -298,9 +288,9 @@ mod tests {
             let value = if number == 50 { 1e9 } else { f64::from(number) };
             points.add(Point { at: i64::from(number), min: value, max: value, last: value, count: 1 }, 0);
         }
-        points.merge(7);
+        while points.list().merge_on(7, 1).is_some() {}
         let mut found = Vec::new();
-        points.fold((0, 200), 0, 7, |point| found.push(point));
+        points.fold((0, 200), 0, |point| found.push(point));
         assert_eq!(found, [Point { at: 99, min: 0.0, max: 1e9, last: 99.0, count: 100 }]);
         let before = Point { at: 99, min: 99.0, max: 99.0, last: 99.0, count: 1 };
         assert_eq!([99, 100].map(|at| points.before(at)), [None, Some(before)]);

@@ -42,7 +42,8 @@ fn shift_of(level: usize, shift: u32) -> u32 {
 }
 
 impl<T: Item> Levels<T> {
-    /// Adds one; those of the same 2^`shift` nanoseconds are one afterwards. Gives how many items more there are.
+    /// Adds one; those of the same interval are one afterwards. An empty list has intervals of 2^`shift` nanoseconds from now on.
+    /// Gives how many items more there are.
     pub fn add(&mut self, item: T, shift: u32) -> usize {
         let mut more = self.finest.add(item, shift);
         for (list, level) in self.coarser.iter_mut().zip(1..) {
@@ -51,25 +52,12 @@ impl<T: Item> Levels<T> {
         if self.coarser.is_empty() && self.finest.count() >= COARSE_MIN {
             for level in 1..=COARSER {
                 let mut list = self.coarser.last().unwrap_or(&self.finest).clone();
-                more += list.merge(shift_of(level, shift));
+                list.merge_on(shift_of(level, shift), usize::MAX);
+                more += list.count();
                 self.coarser.push(list);
             }
         }
         more
-    }
-
-    /// Makes one of those of the same 2^`shift` nanoseconds. Gives how many items are left.
-    pub fn merge(&mut self, shift: u32) -> usize {
-        let coarser = self.coarser.iter_mut().zip(1..);
-        self.finest.merge(shift)
-            + coarser.map(|(list, level)| list.merge(shift_of(level, shift))).sum::<usize>()
-    }
-
-    /// How many items there would be.
-    pub fn count(&self, shift: u32) -> usize {
-        let coarser = 1..=self.coarser.len();
-        let coarser = coarser.map(|level| self.coarser[level - 1].intervals(shift_of(level, shift)));
-        self.finest.intervals(shift) + coarser.sum::<usize>()
     }
 
     /// All of them, as finely as they are known.
@@ -78,21 +66,67 @@ impl<T: Item> Levels<T> {
     }
 
     /// The same for a picture whose pixels are 2^`pixel` nanoseconds: not more than a few items a pixel, where there are so coarse ones.
-    pub fn list(&self, pixel: u32, shift: u32) -> &Pieces<T> {
-        let coarse_enough = (1..=self.coarser.len()).rev().find(|level| shift_of(*level, shift) <= pixel);
-        coarse_enough.map_or(&self.finest, |level| &self.coarser[level - 1])
+    pub fn list(&self, pixel: u32) -> &Pieces<T> {
+        self.coarser.iter().rev().find(|list| list.shift_max() <= pixel).unwrap_or(&self.finest)
     }
 
     /// Gives what lies in a range, one for each 2^`pixel` nanoseconds. The range must begin and end between two of these.
-    pub fn fold(&self, (from, to): (i64, i64), pixel: u32, shift: u32, mut give: impl FnMut(T)) {
+    pub fn fold(&self, (from, to): (i64, i64), pixel: u32, mut give: impl FnMut(T)) {
         let mut open: Option<T> = None;
-        for item in self.list(pixel, shift).since(from).take_while(|item| item.at() < to) {
+        for item in self.list(pixel).since(from).take_while(|item| item.at() < to) {
             match &mut open {
                 Some(joined) if joined.at() >> pixel == item.at() >> pixel => joined.join(item),
                 _ => open.replace(*item).into_iter().for_each(&mut give),
             }
         }
         open.into_iter().for_each(give);
+    }
+}
+
+/// Where counting has come to: a level, and a piece of it.
+pub type Place = (usize, usize);
+
+/// A list of items of any kind, whose intervals become longer in steps.
+pub trait Merge {
+    /// Items, of all levels.
+    fn count(&self) -> usize;
+
+    /// Gives, of each item in so many pieces, its bytes and from which `shift` on it is one with the one before. [`u64::BITS`]: it never is.
+    /// Gives where to go on, if there are more.
+    fn neighbours(&self, place: Place, pieces: usize, give: &mut dyn FnMut(u32, usize)) -> Option<Place>;
+
+    /// Goes on with making one of the items of the same 2^`shift` nanoseconds, by so many pieces. Gives how many bytes fewer there are;
+    /// `None`: all has been merged.
+    fn merge_on(&mut self, shift: u32, pieces: usize) -> Option<usize>;
+}
+
+impl<T: Item> Merge for Levels<T> {
+    fn count(&self) -> usize {
+        self.finest.count() + self.coarser.iter().map(Pieces::count).sum::<usize>()
+    }
+
+    fn neighbours(
+        &self,
+        (level, piece): Place,
+        pieces: usize,
+        give: &mut dyn FnMut(u32, usize),
+    ) -> Option<Place> {
+        let list = if level == 0 { &self.finest } else { self.coarser.get(level - 1)? };
+        let shorter = shift_of(level, 0);
+        let next = list.neighbours(piece, pieces, |from| {
+            give(if from > SHIFT_MAX { u64::BITS } else { from.saturating_sub(shorter) }, size_of::<T>());
+        });
+        match next {
+            Some(piece) => Some((level, piece)),
+            None => (level < self.coarser.len()).then_some((level + 1, 0)),
+        }
+    }
+
+    fn merge_on(&mut self, shift: u32, pieces: usize) -> Option<usize> {
+        let lists = std::iter::once(&mut self.finest).chain(&mut self.coarser).zip(0..);
+        let mut lists = lists.map(|(list, level)| (list, shift_of(level, shift)));
+        let (list, shift) = lists.find(|(list, shift)| list.shift() < *shift)?;
+        Some(list.merge_on(shift, pieces) * size_of::<T>())
     }
 }
 
@@ -117,10 +151,19 @@ mod tests {
         }
     }
 
-    fn folded(levels: &Levels<Many>, range: (i64, i64), pixel: u32, shift: u32) -> Vec<Many> {
+    fn folded(levels: &Levels<Many>, range: (i64, i64), pixel: u32) -> Vec<Many> {
         let mut found = Vec::new();
-        levels.fold(range, pixel, shift, |item| found.push(item));
+        levels.fold(range, pixel, |item| found.push(item));
         found
+    }
+
+    /// How many items there would be with such intervals.
+    fn count_at(levels: &Levels<Many>, shift: u32, pieces: usize) -> usize {
+        let (mut count, mut place) = (0, Some((0, 0)));
+        while let Some(at) = place {
+            place = levels.neighbours(at, pieces, &mut |from, _| count += usize::from(from > shift));
+        }
+        count
     }
 
     #[test]
@@ -132,22 +175,25 @@ mod tests {
             fine.finest.add(Many { at, count: 1 }, 0);
             items += merged.add(Many { at, count: 1 }, 3);
         }
-        assert_eq!(items, merged.finest.count() + merged.coarser.iter().map(Pieces::count).sum::<usize>());
+        assert_eq!(items, merged.count());
         // Late ones find their place in every level.
         for at in [5, 77_777, 300_001] {
             fine.add(Many { at, count: 1 }, 0);
             merged.add(Many { at, count: 1 }, 3);
         }
-        for shift in 3..8 {
-            merged.merge(shift);
-            for pixel in shift..22 {
-                let range = (3 << pixel, 40 << pixel);
-                assert_eq!(
-                    folded(&merged, range, pixel, shift),
-                    folded(&fine, range, pixel, 0),
-                    "{shift} {pixel}"
-                );
+        for shift in 4..8 {
+            let expected = [1, 7, usize::MAX].map(|pieces| count_at(&merged, shift, pieces));
+            // In each state on the way, too.
+            loop {
+                for pixel in shift..22 {
+                    let range = (3 << pixel, 40 << pixel);
+                    assert_eq!(folded(&merged, range, pixel), folded(&fine, range, pixel), "{shift} {pixel}");
+                }
+                if merged.merge_on(shift, 16).is_none() {
+                    break;
+                }
             }
+            assert_eq!(expected, [merged.count(); 3]);
         }
     }
 
@@ -160,9 +206,8 @@ mod tests {
         for (pixel, most) in
             [(4, 1_000_000), (7, 80_000), (10, 80_000 >> 3), (13, 80_000 >> 6), (16, 80_000 >> 6)]
         {
-            assert!(levels.list(pixel, 4).count() <= most, "{pixel}: {}", levels.list(pixel, 4).count());
+            assert!(levels.list(pixel).count() <= most, "{pixel}: {}", levels.list(pixel).count());
         }
-        assert_eq!(levels.finest.intervals(7), levels.list(7, 4).count());
     }
 
     #[test]
@@ -173,7 +218,7 @@ mod tests {
         }
         assert!(levels.coarser.is_empty());
         assert_eq!(
-            folded(&levels, (0, 1024), 9, 0),
+            folded(&levels, (0, 1024), 9),
             [Many { at: 511, count: 512 }, Many { at: 999, count: 488 }]
         );
     }

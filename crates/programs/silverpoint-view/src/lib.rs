@@ -17,7 +17,7 @@
 //! browser ── server ── http ── guard        who may ask: host, origin, token, cookie
 //!                       ├ page              files that are part of the program
 //!                       ├ answers ── worker a thread: reads on, and answers from the records of a filter
-//!                       │             ├ view ── timeline (lanes), counts (moments)    in bounded memory
+//!                       │             ├ view ── timeline (lanes), counts (moments)    in bounded memory (merging)
 //!                       │             │   ├ outline    from headers of blocks, until they are read
 //!                       │             │   └ refine     what is in sight, read once more where the timeline is too coarse
 //!                       │             └ scan ── flame, counts, texts    of a range, read once more
@@ -42,6 +42,7 @@ mod interest;
 mod io;
 mod lanes;
 mod levels;
+mod merging;
 mod moments;
 mod outline;
 mod page;

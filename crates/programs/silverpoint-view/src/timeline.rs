@@ -8,7 +8,8 @@ use silverpoint_trace::{Event, Trace, What};
 use silverpoint_wire::level::Kind;
 
 use crate::lanes::{Entry, LOSS, Lane, OPEN, Point, Points, STALL};
-use crate::levels::SHIFT_MAX;
+use crate::levels::Merge;
+use crate::merging::Merging;
 
 /// Bytes of the rectangles and values that are kept of all tracks together, by default.
 const BYTES_MAX: usize = 12 << 20;
@@ -102,6 +103,15 @@ impl Track {
 }
 
 impl Track {
+    /// Its lists, by numbers: none changes when further ones come.
+    pub fn list(&mut self, number: usize) -> Option<&mut dyn Merge> {
+        match number {
+            0 => Some(self.instants.list()),
+            1 => Some(self.points.list()),
+            _ => self.rows.get_mut(number - 2).map(Lane::list),
+        }
+    }
+
     /// The row of an async span that begins: the first that is free.
     fn free_row(&mut self, at: i64) -> usize {
         let is_free = |row: &usize| {
@@ -148,6 +158,7 @@ pub struct Timeline {
     bytes_max: usize,
     /// How many of them lead to merging.
     limit: usize,
+    merging: Option<Merging>,
     rows: usize,
     left_out: u64,
     /// Shorter spans without a begin are ignored.
@@ -401,36 +412,35 @@ impl Timeline {
         self.bound();
     }
 
-    /// Merges until there is room again.
+    /// Where there is no room, merges a little: again and again, until there is.
     fn bound(&mut self) {
         let most = if self.bytes_max == 0 { BYTES_MAX } else { self.bytes_max };
-        self.limit = self.limit.max(most);
-        if self.bytes < self.limit {
-            return;
+        if self.merging.is_none() {
+            self.limit = self.limit.max(most);
+            if self.bytes < self.limit {
+                return;
+            }
         }
-        let enough = (self.shift + 1..SHIFT_MAX).find(|shift| self.bytes_at(*shift) <= most / 2);
-        self.merge(enough.unwrap_or(SHIFT_MAX));
-        // Each lane has one at least: where there are very many lanes, there is nothing to gain.
-        self.limit = most.max(2 * self.bytes);
+        let merging = self.merging.get_or_insert_with(Merging::new);
+        if merging.step(&mut self.tracks, most / 2, &mut self.shift, &mut self.bytes) {
+            self.merging = None;
+            // Each lane has one at least: where there are very many lanes, there is nothing to gain.
+            self.limit = most.max(2 * self.bytes);
+        }
     }
 
-    /// About how many bytes merging would leave.
-    fn bytes_at(&self, shift: u32) -> usize {
-        let of_tracks = self.tracks.iter().map(|track| {
-            let rows: usize = track.rows.iter().map(|row| row.bytes(shift)).sum();
-            rows + track.instants.bytes(shift) + track.points.bytes(shift)
-        });
-        of_tracks.sum()
-    }
-
-    /// Makes one of all rectangles of a row that begin in the same 2^`shift` nanoseconds.
+    /// Makes one of all rectangles of a row that begin in the same 2^`shift` nanoseconds, at once.
     pub fn merge(&mut self, shift: u32) {
-        let merged = self.tracks.iter_mut().map(|track| {
-            let rows: usize = track.rows.iter_mut().map(|row| row.merge(shift)).sum();
-            rows + track.instants.merge(shift) + track.points.merge(shift)
-        });
-        self.bytes = merged.sum();
-        self.shift = shift;
+        for track in &mut self.tracks {
+            let mut number = 0;
+            while let Some(list) = track.list(number) {
+                match list.merge_on(shift, usize::MAX) {
+                    Some(gone) => self.bytes -= gone,
+                    None => number += 1,
+                }
+            }
+        }
+        (self.shift, self.merging) = (shift, None);
     }
 
     /// The spans of a track that are open.

@@ -175,7 +175,7 @@ impl Shown<'_> {
             let known = exact.unwrap_or(timeline);
             let instants = &known.tracks()[id as usize].instants;
             let mut entries = Vec::new();
-            instants.fold(range.times(), range.pixel, known.shift(), |entry| entries.push(entry));
+            instants.fold(range.times(), range.pixel, |entry| entries.push(entry));
             if let Some(outline) = self.outline {
                 let thread = (track.session, track.tid);
                 let range = (range.from, range.to, 1 << range.pixel);
@@ -239,7 +239,7 @@ impl Shown<'_> {
                 }
                 None => {
                     if let Some(row) = track.rows.get(depth) {
-                        row.fold(range.times(), range.pixel, timeline.shift(), |entry| entries.push(entry));
+                        row.fold(range.times(), range.pixel, |entry| entries.push(entry));
                     }
                     let open = open.iter().filter(|open| open.depth() == depth);
                     entries
@@ -274,7 +274,7 @@ impl Shown<'_> {
             exact.and_then(points_of).or_else(|| if self.is_near() { points_of(timeline) } else { None });
         let mut points: Vec<Point> = before.into_iter().collect();
         let of_range = &known.tracks()[id as usize].points;
-        of_range.fold(range.times(), range.pixel, known.shift(), |point| points.push(point));
+        of_range.fold(range.times(), range.pixel, |point| points.push(point));
         let list = |value: &dyn Fn(&Point) -> Value| points.iter().map(value).collect::<Value>();
         let columns = json!({
             "at": list(&|point| json!(relative(point.at, range))),
@@ -296,7 +296,7 @@ fn detailed_row(
     entries: &mut Vec<Entry>,
 ) {
     if let Some(row) = detail.tracks()[id as usize].rows.get(depth) {
-        row.fold(range.times(), range.pixel, detail.shift(), |entry| entries.push(entry));
+        row.fold(range.times(), range.pixel, |entry| entries.push(entry));
     }
     // What has not ended by then the timeline in memory knows.
     for begun in begun.iter().filter(|open| open.depth() == depth && open.begin() < range.to) {
