@@ -40,7 +40,7 @@ function start(): void {
     store.set({ tab: "records" });
     records.reveal(Number(row.number));
   };
-  const records = new Records(trace, store, (row) => void details.open(row.number), toTimeline);
+  const records = new Records(trace, store, (number) => void details.open(String(number)), toTimeline);
   const details: Details = new Details(trace, store, timeline, { toTable, toTimeline });
   const search = new Search(trace, store, timeline, (row) => {
     const { clock } = trace;

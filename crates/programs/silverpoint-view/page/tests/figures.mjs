@@ -1,7 +1,7 @@
 // Statistics and SQL.
 
 import assert from "node:assert/strict";
-import { coloursOf, open, until } from "./harness.mjs";
+import { coloured, open, until } from "./harness.mjs";
 
 export const tests = {
   "statistics have latencies and places, are sorted, and lead to records": async ({ shop }) => {
@@ -14,9 +14,9 @@ export const tests = {
     assert.deepEqual(await names(), [...(await names())].sort());
     await spans.getByRole("button", { name: "Name" }).click();
     assert.deepEqual(await names(), [...(await names())].sort().reverse());
-    assert.ok((await coloursOf(page, ".spark >> nth=0")) >= 2, "the distribution");
+    await coloured(page, 2, "the distribution", ".spark >> nth=0");
     await page.getByRole("table", { name: "Counters" }).getByRole("img").first().waitFor();
-    assert.ok((await coloursOf(page, ".spark.wide >> nth=0")) >= 2, "the values of a counter");
+    await coloured(page, 2, "the values of a counter", ".spark.wide >> nth=0");
     await page.getByRole("table", { name: "Places" }).locator("tbody tr").first().click();
     await until("the filter of the place", async () => /^--file .*:\d+$/.test(await page.inputValue(".filter input")));
     await page.waitForSelector("#panel-records:not([hidden]) .row");
@@ -30,7 +30,7 @@ export const tests = {
     const boxes = async () => Number(await canvas.getAttribute("data-boxes"));
     const all = await boxes();
     assert.ok(all >= 3, "all, the process, and its spans");
-    assert.ok((await coloursOf(page, "canvas.flame")) >= 3);
+    await coloured(page, 3, "spans", "canvas.flame");
     const about = () => page.locator("#panel-statistics").getByRole("status").textContent();
     assert.match(await about(), /^whole trace/);
     await page.getByRole("button", { name: "Widths are numbers" }).click();
@@ -88,7 +88,7 @@ export const tests = {
     const plot = page.getByRole("button", { name: "Show the rows as a plot" });
     await plot.click();
     await page.getByRole("img", { name: "n by level" }).waitFor();
-    assert.ok((await coloursOf(page, ".chart")) >= 3, "bars and their words");
+    await coloured(page, 3, "bars and their words", ".chart");
     await plot.click();
     await result.waitFor();
     await query("select nothing from nowhere");

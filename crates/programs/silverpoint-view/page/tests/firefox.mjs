@@ -1,7 +1,7 @@
 // The page in Firefox: what is most likely to differ there. Everything else is tested in Chromium.
 
 import assert from "node:assert/strict";
-import { canvas, coloursOf, drawn, findSpan, goToLastRow, open, run, serveToFirefox, shownRecords, silverpoint, until, view } from "./harness.mjs";
+import { canvas, coloured, drawn, findSpan, goToLastRow, open, run, serveToFirefox, shownRecords, silverpoint, until, view } from "./harness.mjs";
 
 let server;
 
@@ -16,8 +16,8 @@ export const tests = {
     const page = await opened(file, "#timeline");
     assert.match(await page.evaluate(() => navigator.userAgent), /Firefox/);
     await drawn(page);
-    assert.ok((await coloursOf(page)) > 12, "spans, names and the ruler");
-    assert.ok((await coloursOf(page, ".overview canvas")) > 2, "records over time");
+    await coloured(page, 13, "spans, names and the ruler");
+    await coloured(page, 3, "records over time", ".overview canvas");
     const box = await page.locator(canvas).boundingBox();
     await page.mouse.move(box.x + 600, box.y + 200);
     await page.mouse.wheel(0, -400);

@@ -108,10 +108,13 @@ export async function opened(context, address) {
   const page = await context.newPage();
   page.setDefaultTimeout(DEADLINE_MS);
   page.problems = [];
-  page.on("pageerror", (error) => page.problems.push(error.message));
-  page.on("console", (message) => message.type() === "error" && page.problems.push(`${message.text()} (${message.location().url})`));
+  // A test that provokes an error says beforehand which.
+  page.isExpected = () => false;
+  const problem = (text) => page.isExpected(text) || page.problems.push(text);
+  page.on("pageerror", (error) => problem(error.message));
+  page.on("console", (message) => message.type() === "error" && problem(`${message.text()} (${message.location().url})`));
   page.on("dialog", (dialog) => {
-    page.problems.push(`dialog: ${dialog.message()}`);
+    problem(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
   await page.goto(address);
@@ -178,6 +181,19 @@ export async function coloursOf(page, selector = canvas) {
     for (let at = 0; at < data.length; at += 4 * 7) seen.add((data[at] << 16) | (data[at + 1] << 8) | data[at + 2]);
     return seen.size;
   });
+}
+
+/** Waits until a part of a canvas has so many colours: an answer of its own or the next frame may bring them. */
+export const coloured = (page, least, what, selector = canvas) => until(`${least} colours: ${what}`, async () => (await coloursOf(page, selector)) >= least);
+
+/** The address as it is when the page has come to rest: it is written when nothing has changed for a moment, and timers of a page end in their order. */
+export async function settled(page) {
+  const hash = await page.evaluate(async () => {
+    await new Promise((resume) => requestAnimationFrame(() => requestAnimationFrame(resume)));
+    await new Promise((resume) => setTimeout(resume, 200));
+    return location.hash;
+  });
+  return new URLSearchParams(hash.split("?")[1] ?? "");
 }
 
 export const view = (page) => new URLSearchParams(new URL(page.url()).hash.split("?")[1] ?? "").get("view");

@@ -114,11 +114,15 @@ export const tests = {
     await page.getByText(/new$/).click();
     await until("at the end again", async () => (await first()) > stays);
     await page.click("text=Pause");
-    // One answer may be under way.
-    await page.waitForTimeout(700);
-    const paused = await shownRecords(page);
-    await page.waitForTimeout(800);
-    assert.equal(await shownRecords(page), paused);
+    const known = () => page.evaluate(async () => Number((await (await fetch("/api/trace")).json()).progress.records));
+    let paused;
+    // One answer may be under way. A page that goes on asks several times while so many records come.
+    await until("it rests", async () => {
+      paused = await shownRecords(page);
+      const now = await known();
+      await until("more records", async () => (await known()) > now + 200);
+      return (await shownRecords(page)) === paused;
+    });
     await page.click("text=Resume");
     await until("it goes on", async () => (await shownRecords(page)) > paused);
     program.stdin.end();

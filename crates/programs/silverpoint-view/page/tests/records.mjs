@@ -96,11 +96,11 @@ export const tests = {
     await page.getByRole("option").first().waitFor();
     await page.keyboard.press("Tab");
     await until("the completion", async () => (await page.inputValue(".filter input")).startsWith("--level"));
+    page.isExpected = (text) => text.includes("400");
     await page.fill(".filter input", "-l loud");
     await page.keyboard.press("Enter");
     await page.waitForSelector(".filter.wrong");
     assert.match(await page.locator(".filter input").getAttribute("title"), /loud/);
-    page.problems = page.problems.filter((text) => !text.includes("400"));
     return page;
   },
 

@@ -5,7 +5,7 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
-import { begin, canvas, coloursOf, drawn, example, fakeBrowser, folder, goToLastRow, newContext, open, opened, run, serve, served, shownRecords, silverpoint, until } from "./harness.mjs";
+import { begin, canvas, coloured, drawn, example, fakeBrowser, folder, goToLastRow, newContext, open, opened, run, serve, served, shownRecords, silverpoint, until } from "./harness.mjs";
 
 const api = (page, path) => page.evaluate(async (path) => (await fetch(path)).json(), path);
 
@@ -58,7 +58,7 @@ export const tests = {
     const before = asked;
     await page.waitForTimeout(400);
     assert.ok(asked <= before + 1, "nobody asks any more");
-    await page.unroute("**/api/search*");
+    await page.unrouteAll({ behavior: "wait" });
     await page.keyboard.press("Escape");
     return page;
   },
@@ -196,8 +196,8 @@ export const tests = {
     await page.mouse.move(box.x + 50, box.y + 200);
     await page.mouse.wheel(0, 1e7);
     await drawn(page);
-    assert.notDeepEqual(await page.locator(canvas).screenshot(), before);
-    assert.ok((await coloursOf(page)) > 3, "names and records of the last threads");
+    await until("other threads", async () => !before.equals(await page.locator(canvas).screenshot()));
+    await coloured(page, 4, "names and records of the last threads");
     const { tracks } = await api(page, "/api/tracks?from=9999&count=1");
     assert.equal(tracks[0].tid, 10_999);
     return page;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { canvas, coloursOf, drawn, findSpan, open, run, silverpoint, until, view } from "./harness.mjs";
+import { canvas, coloured, drawn, findSpan, open, run, settled, silverpoint, until, view } from "./harness.mjs";
 
 export const tests = {
   "the summary counts every record, and the timeline draws": async ({ shop, file }) => {
@@ -9,28 +9,31 @@ export const tests = {
     await until("the number of records", async () => (await page.textContent(".overview .facts")).startsWith(`${records.toLocaleString("en-GB")} records`));
     assert.equal(await page.title(), "shop.silver – Silverpoint");
     await drawn(page);
-    assert.ok((await coloursOf(page)) > 12, "spans, names and the ruler");
-    assert.ok((await coloursOf(page, ".overview canvas")) > 2, "records over time");
+    await coloured(page, 13, "spans, names and the ruler");
+    await coloured(page, 3, "records over time", ".overview canvas");
     return page;
   },
 
   "wheel, drag, keys and two fingers move the view": async ({ shop }) => {
     const page = await open(shop);
     await drawn(page);
-    const length = () => {
-      const [from, to] = view(page)?.split("~").map(Number) ?? [0, Infinity];
-      return to - from;
-    };
+    let length = Infinity;
+    let shown = null;
     const changed = async (what, action, condition) => {
-      const before = { length: length(), view: view(page) };
+      const before = { length, shown };
       await action();
-      await until(what, () => view(page) !== before.view && condition(before.length));
+      await until(what, async () => {
+        shown = (await settled(page)).get("view");
+        const [from, to] = shown?.split("~").map(Number) ?? [0, Infinity];
+        length = to - from;
+        return shown !== before.shown && condition(before.length);
+      });
     };
     await page.mouse.move(700, 300);
-    await changed("zoomed by the wheel", () => page.mouse.wheel(0, -600), () => length() < Infinity);
-    await changed("zoomed in by W", () => page.keyboard.press("w", { delay: 150 }), (before) => length() < before);
-    await changed("zoomed out by S", () => page.keyboard.press("s", { delay: 150 }), (before) => length() > before);
-    const same = (before) => Math.abs(length() - before) <= 2;
+    await changed("zoomed by the wheel", () => page.mouse.wheel(0, -600), () => length < Infinity);
+    await changed("zoomed in by W", () => page.keyboard.press("w", { delay: 150 }), (before) => length < before);
+    await changed("zoomed out by S", () => page.keyboard.press("s", { delay: 150 }), (before) => length > before);
+    const same = (before) => Math.abs(length - before) <= 2;
     await changed("later by D", () => page.keyboard.press("d", { delay: 150 }), same);
     await changed("earlier by A", () => page.keyboard.press("a", { delay: 150 }), same);
     await changed("dragged", async () => {
@@ -43,7 +46,7 @@ export const tests = {
       await touch("touchStart", [[600, 400], [700, 400]]);
       for (let step = 10; step <= 100; step += 10) await touch("touchMove", [[600 - step, 400], [700 + step, 400]]);
       await touch("touchEnd", []);
-    }, (before) => length() < before);
+    }, (before) => length < before);
     await page.keyboard.press("0");
     await until("everything", () => view(page) === null);
     return page;
@@ -75,11 +78,11 @@ export const tests = {
     await touch("touchStart", [[500, y]]);
     for (let x = 520; x <= 700; x += 20) await touch("touchMove", [[x, y]]);
     await touch("touchEnd", []);
-    // The address is written when nothing has changed for a moment: timers of a page end in their order.
-    await page.evaluate(() => new Promise((resume) => setTimeout(resume, 200)));
-    const selected = range();
+    const address = await settled(page);
+    const selected = address.get("range");
     assert.ok(selected);
-    assert.equal(view(page), null);
+    assert.equal(address.get("view"), null);
+    await until("its address", () => range() === selected);
     await touch("touchStart", [[600, y]]);
     for (let x = 610; x <= 650; x += 10) await touch("touchMove", [[x, y]]);
     await until("another range", () => range() !== selected);
@@ -141,15 +144,15 @@ export const tests = {
   "times are local, UTC, or since the beginning": async ({ shop }) => {
     const page = await open(shop);
     await drawn(page);
-    const shown = async (zone) => {
+    const shows = async (zone, text) => {
       await page.selectOption("select", zone);
       await page.mouse.move(700, 500);
       await page.mouse.move(701, 500);
-      return page.textContent(".bottom");
+      await until(zone, async () => text.test(await page.textContent(".bottom")));
     };
-    assert.match(await shown("local"), /\+0[12]:00/);
-    assert.match(await shown("utc"), /UTC/);
-    assert.match(await shown("relative"), /since the beginning/);
+    await shows("local", /\+0[12]:00/);
+    await shows("utc", /UTC/);
+    await shows("relative", /since the beginning/);
     return page;
   },
 
@@ -178,6 +181,9 @@ export const tests = {
 
   "what is not known yet is said, and details come by themselves": async ({ shop }) => {
     const page = await open(shop);
+    // What was asked for before is no answer that counts.
+    await drawn(page);
+    await page.waitForSelector(`${canvas}[data-detail=full]`);
     let answers = 0;
     // As of a file of which half has been read, and whose picture takes a while.
     await page.route("**/api/lanes?*", async (route) => {
@@ -198,6 +204,7 @@ export const tests = {
     assert.equal(answers, 3);
     assert.equal(await about(), "grey: not read yet");
     await findSpan(page, "not read yet");
+    await page.unrouteAll({ behavior: "wait" });
     return page;
   },
 

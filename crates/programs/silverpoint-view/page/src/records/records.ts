@@ -35,7 +35,7 @@ export class Records {
   constructor(
     private trace: Trace,
     private store: Store,
-    pick: (row: Row) => void,
+    pick: (number: number) => void,
     open: (row: Row) => void,
   ) {
     this.rows = new RowCache(trace, () => this.table.redraw(), (text) => note(text, true));

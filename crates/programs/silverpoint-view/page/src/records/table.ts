@@ -30,8 +30,8 @@ export class Table {
   focus = -1;
   /** Called when somebody scrolls by hand. */
   onScroll: () => void = () => {};
-  /** Called with a row that was clicked. */
-  onPick: (row: Row) => void = () => {};
+  /** Called with the number of a row that was chosen; the row may still be under way. */
+  onPick: (number: number) => void = () => {};
   /** Called with a row that was clicked twice. */
   onOpen: (row: Row) => void = () => {};
   readonly redraw = oncePerFrame(() => this.draw());
@@ -222,8 +222,7 @@ export class Table {
       const number = numberOf(event);
       if (number < 0) return;
       this.select(number, event.shiftKey);
-      const row = this.rows.row(number);
-      if (row) this.onPick(row);
+      this.onPick(number);
     });
     body.addEventListener("dblclick", (event) => {
       const row = this.rows.row(numberOf(event));
@@ -265,8 +264,7 @@ export class Table {
     this.select(to, extend);
     this.reveal(to);
     this.onScroll();
-    const row = this.rows.row(to);
-    if (row && !extend) this.onPick(row);
+    if (to < this.rows.total && !extend) this.onPick(to);
   }
 
   private key(event: KeyboardEvent): void {
