@@ -1,4 +1,6 @@
 //! CBOR: definite lengths, shortest heads.
+//!
+//! Heads are made here rather than by `minicbor`, with which the orders of `examples/speed.rs` took 2.2 times as many instructions.
 
 use crate::{Sink, time};
 

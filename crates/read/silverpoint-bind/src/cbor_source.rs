@@ -1,4 +1,7 @@
 //! CBOR that is in memory.
+//!
+//! Heads are read here rather than by `minicbor`, with which the orders of `examples/speed.rs` took 1.35 times as many instructions. Tags that
+//! are passed over, bignums, and errors with places and findings would remain.
 
 use crate::copy::BIGNUM_MAX;
 use crate::json_source::{DEPTH_MAX, uuid};
