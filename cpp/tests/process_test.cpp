@@ -443,7 +443,7 @@ TEST(Anchors, AnInterruptedReadingIsNotTaken) {
     for (const auto& [readings, wanted] : cases) {
         for (int place = 1; place < 5; ++place) {
             Interrupted clocks{readings, place};
-            const auto instant = silverpoint::detail::read_instant(clocks);
+            const auto instant = silverpoint::detail::read_anchor(clocks);
             const auto late = static_cast<std::uint64_t>(
                 std::distance(readings.begin(), readings.lower_bound(static_cast<int>(wanted))));
             const std::uint64_t expected = 1'000 + late * 4'990 + wanted * 50 + 30;

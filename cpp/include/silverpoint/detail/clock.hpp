@@ -54,8 +54,8 @@ inline std::uint64_t ticks_per_second(std::uint32_t source) {
     return measured_rate([] { return counter(); });
 }
 
-// One instant on the three clocks.
-struct Instant {
+// One reading of the three clocks.
+struct Anchor {
     std::uint64_t ticks = 0, monotonic_ns = 0, wall_ns = 0;
 };
 
@@ -63,8 +63,8 @@ struct Instant {
 // interrupted: such a reading is wrong by a microsecond or more. The other clocks are read around the
 // monotonic one, so that their middle is its instant.
 template <class Clocks>
-SP_DETAIL_COLD Instant read_instant(Clocks& clocks) {
-    Instant best;
+SP_DETAIL_COLD Anchor read_anchor(Clocks& clocks) {
+    Anchor best;
     std::uint64_t least = ~std::uint64_t{0};
     for (int reading = 0; reading < 4; ++reading) {
         const std::uint64_t wall = clocks.wall_ns(), ticks = clocks.ticks(),

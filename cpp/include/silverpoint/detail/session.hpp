@@ -111,7 +111,7 @@ SP_DETAIL_COLD void add_anchor() {
         std::uint64_t monotonic_ns() const { return monotonic_now(); }
         std::uint64_t wall_ns() const { return wall_now(); }
     } clocks;
-    const auto [ticks, monotonic, wall] = read_instant(clocks);
+    const auto [ticks, monotonic, wall] = read_anchor(clocks);
     anchor[3].store(0, std::memory_order_release);
     anchor[0].store(ticks, std::memory_order_relaxed);
     anchor[1].store(monotonic, std::memory_order_relaxed);

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use silverpoint_wire::clock::Anchor;
+
 /// Where a session's ticks come from (`clock_source` in the control header).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
@@ -106,40 +108,31 @@ fn nanoseconds(time: rustix::time::Timespec) -> u64 {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32).as_nanos() as u64
 }
 
-/// One instant on the three clocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Instant {
-    pub(crate) ticks: u64,
-    pub(crate) monotonic_ns: u64,
-    pub(crate) wall_ns: u64,
+/// This moment on the three clocks.
+pub(crate) fn anchor_now(source: Source) -> Anchor {
+    read_anchor(|| source.now(), monotonic_ns, wall_ns)
 }
 
-impl Instant {
-    pub(crate) fn now(source: Source) -> Self {
-        Self::read(|| source.now(), monotonic_ns, wall_ns)
-    }
-
-    /// The tightest of a few readings. The first finds its code and data in no cache, and each may be interrupted: such a reading is wrong by a
-    /// microsecond or more. The other clocks are read around the monotonic one, so that their middle is its instant.
-    fn read(
-        mut ticks: impl FnMut() -> u64,
-        mut monotonic: impl FnMut() -> u64,
-        mut wall: impl FnMut() -> u64,
-    ) -> Self {
-        let mut best: Option<(u64, Self)> = None;
-        for _ in 0..4 {
-            let (wall_ns, begin, monotonic_ns) = (wall(), ticks(), monotonic());
-            let passed = ticks().wrapping_sub(begin);
-            // If the wall clock was set in the middle, this is huge, or wraps around.
-            let width = wall().wrapping_sub(wall_ns);
-            if best.is_none_or(|(least, _)| width < least) {
-                let half = if width < 1_000_000_000 { width / 2 } else { 0 };
-                let ticks = begin.wrapping_add(passed / 2);
-                best = Some((width, Self { ticks, monotonic_ns, wall_ns: wall_ns.saturating_add(half) }));
-            }
+/// The tightest of a few readings. The first finds its code and data in no cache, and each may be interrupted: such a reading is wrong by a
+/// microsecond or more. The other clocks are read around the monotonic one, so that their middle is its instant.
+fn read_anchor(
+    mut ticks: impl FnMut() -> u64,
+    mut monotonic: impl FnMut() -> u64,
+    mut wall: impl FnMut() -> u64,
+) -> Anchor {
+    let mut best: Option<(u64, Anchor)> = None;
+    for _ in 0..4 {
+        let (wall_ns, begin, monotonic_ns) = (wall(), ticks(), monotonic());
+        let passed = ticks().wrapping_sub(begin);
+        // If the wall clock was set in the middle, this is huge, or wraps around.
+        let width = wall().wrapping_sub(wall_ns);
+        if best.is_none_or(|(least, _)| width < least) {
+            let half = if width < 1_000_000_000 { width / 2 } else { 0 };
+            let ticks = begin.wrapping_add(passed / 2);
+            best = Some((width, Anchor { ticks, monotonic_ns, wall_ns: wall_ns.saturating_add(half) }));
         }
-        best.map_or(Self { ticks: 0, monotonic_ns: 0, wall_ns: 0 }, |(_, best)| best)
     }
+    best.map_or(Anchor { ticks: 0, monotonic_ns: 0, wall_ns: 0 }, |(_, best)| best)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -194,10 +187,10 @@ mod tests {
                     time.set(time.get() + if is_late { 5_000 } else { 10 });
                     time.get()
                 };
-                let instant = Instant::read(read, read, read);
+                let instant = read_anchor(read, read, read);
                 let late = interrupted.iter().filter(|reading| **reading < wanted).count() as u64;
                 let expected = 1_000 + late * 4_990 + wanted * 50 + 30;
-                let all = Instant { ticks: expected, monotonic_ns: expected, wall_ns: expected };
+                let all = Anchor { ticks: expected, monotonic_ns: expected, wall_ns: expected };
                 assert_eq!(instant, all, "{interrupted:?}, {place}");
             }
         }
@@ -216,7 +209,7 @@ mod tests {
                 let set_by = if set { step } else { 0 };
                 1_800_000_000_000_000_000_u64.wrapping_add(read()).wrapping_add_signed(set_by)
             };
-            let instant = Instant::read(read, read, wall);
+            let instant = read_anchor(read, read, wall);
             assert_eq!(instant.wall_ns - instant.monotonic_ns, 1_800_000_000_000_000_000);
         }
     }
@@ -224,9 +217,9 @@ mod tests {
     #[test]
     fn clocks_go_forward_together() {
         let source = Source::of_this_machine();
-        let a = Instant::now(source);
+        let a = anchor_now(source);
         std::thread::sleep(Duration::from_millis(2));
-        let b = Instant::now(source);
+        let b = anchor_now(source);
         assert!(b.ticks > a.ticks && b.monotonic_ns >= a.monotonic_ns + 2_000_000);
         let frequency = source.ticks_per_second();
         if frequency != 0 {

@@ -15,7 +15,7 @@ use super::doorbell::FutexMap;
 use super::files::{Access, open_directory, open_file, read_exact, write_all};
 use super::inherited::NotInherited;
 use super::{ControlHeader, ObserveError, SessionName};
-use crate::clock::{Instant, Source};
+use crate::clock::{Source, anchor_now};
 use crate::ending::await_end;
 use crate::kept::KeptFd;
 use crate::ofd::{self, Lock};
@@ -241,8 +241,7 @@ impl ObservedSession {
 
     /// An anchor of this moment in the session's clock. `None` when this machine (or this boot of it) does not have that clock.
     pub fn anchor_now(&self) -> Option<Anchor> {
-        let Instant { ticks, monotonic_ns, wall_ns } = Instant::now(self.clock()?);
-        Some(Anchor { ticks, monotonic_ns, wall_ns })
+        self.clock().map(anchor_now)
     }
 
     /// Now, in the session's clock; `None` as above.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use super::at;
 use super::remembered::Remembered;
 use super::session::Session;
-use crate::clock::{self, Instant};
+use crate::clock;
 
 /// Between two anchors that cold paths make.
 const INTERVAL_NS: u64 = 1_000_000_000;
@@ -13,18 +13,18 @@ const INTERVAL_NS: u64 = 1_000_000_000;
 /// Writes one now.
 pub(crate) fn add(session: &Session) {
     let layout = &session.layout;
-    let instant = Instant::now(session.source);
+    let anchor = clock::anchor_now(session.source);
     // SAFETY: the header and the anchors are backed since the session was made; the entry lies among them.
     unsafe {
         let number =
             session.control.u32(at::header::ANCHORS_NEXT).fetch_add(1, Ordering::AcqRel) % layout.anchors_cap;
         let entry =
             session.control.part(layout.anchors_at as usize + number as usize * at::control::ANCHOR_ENTRY);
-        let check = instant.ticks ^ instant.monotonic_ns ^ instant.wall_ns ^ at::control::ANCHOR_CHECK;
+        let check = anchor.ticks ^ anchor.monotonic_ns ^ anchor.wall_ns ^ at::control::ANCHOR_CHECK;
         entry.u64(24).store(!check, Ordering::Release);
-        entry.u64(0).store(instant.ticks, Ordering::Release);
-        entry.u64(8).store(instant.monotonic_ns, Ordering::Release);
-        entry.u64(16).store(instant.wall_ns, Ordering::Release);
+        entry.u64(0).store(anchor.ticks, Ordering::Release);
+        entry.u64(8).store(anchor.monotonic_ns, Ordering::Release);
+        entry.u64(16).store(anchor.wall_ns, Ordering::Release);
         entry.u64(24).store(check, Ordering::Release);
     }
 }

@@ -136,7 +136,7 @@ pub fn ticks_to_ns(ticks: u64) -> u64 {
     let (per, of) = if frequency != 0 {
         (1_000_000_000, frequency)
     } else {
-        let now = clock::Instant::now(session.source);
+        let now = clock::anchor_now(session.source);
         (now.monotonic_ns.saturating_sub(then_ns), now.ticks.saturating_sub(then_ticks).max(1))
     };
     u64::try_from(u128::from(ticks) * u128::from(per) / u128::from(of)).unwrap_or(u64::MAX)
