@@ -15,6 +15,7 @@ use crate::fast::{Cursor, Dialect, Happened, Memo, Outcome};
 use crate::foreign::{self, Argument, Foreign, Value, decoder};
 use crate::own::{self, Done, Fields, Owner};
 use crate::pack::{Mismatch, goes_on, mismatch, pack, skip};
+use crate::record::Head;
 use crate::scratch::Scratch;
 use crate::{Input, Process, ReadError, Record};
 
@@ -35,7 +36,7 @@ pub struct Parsed {
     process: Process,
     /// Records accepted or refused.
     count: u64,
-    current: Option<Current>,
+    current: Option<Head>,
     thread: String,
     args: Vec<u8>,
     context: Option<Context>,
@@ -47,16 +48,6 @@ pub struct Parsed {
     memo: Memo,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Current {
-    wall_ns: i64,
-    ticks: Option<u64>,
-    process: usize,
-    tid: u32,
-    is_backtrace: bool,
-    what: Kept,
-}
-
 impl Parsed {
     /// For the input of this number.
     pub fn new(input: u32) -> Self {
@@ -65,19 +56,8 @@ impl Parsed {
 
     /// The record that was accepted last.
     pub fn record(&self) -> Option<Record<'_>> {
-        let current = self.current.as_ref()?;
-        let what = current.what.what(&self.sites, self.input, &self.args)?;
-        Some(Record {
-            wall_ns: current.wall_ns,
-            ticks: current.ticks,
-            process: &self.processes[current.process],
-            process_number: self.input | current.process,
-            tid: current.tid,
-            thread: &self.thread,
-            context: self.context.as_ref(),
-            is_backtrace: current.is_backtrace,
-            what,
-        })
+        let (head, context) = (self.current.as_ref()?, self.context.as_ref());
+        head.record(&self.sites, &self.processes, self.input, &self.args, &self.thread, context)
     }
 
     /// There is no record any more.
@@ -107,7 +87,7 @@ impl Parsed {
         input.pass(cursor.at);
         self.count += 1;
         self.context = None;
-        self.current = Some(Current {
+        self.current = Some(Head {
             wall_ns: outcome.wall_ns,
             ticks: outcome.ticks,
             process: outcome.process,
@@ -266,7 +246,7 @@ impl Parsed {
                 self.processes.len() - 1
             }
         };
-        self.current = Some(Current {
+        self.current = Some(Head {
             wall_ns,
             ticks: fields.ticks,
             process,

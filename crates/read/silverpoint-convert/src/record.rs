@@ -2,7 +2,7 @@
 
 use std::io;
 
-use silverpoint_trace::{Context, What};
+use silverpoint_trace::{Context, Kept, Site, What};
 
 use crate::{ReadError, WriteError};
 
@@ -37,6 +37,48 @@ pub struct Record<'a> {
     /// What happened: site and packed arguments, the end of a span, a loss, a wait. Numbers of sites are, in one conversion, always the same site. `begin_ticks` of
     /// a span's end means nothing here: its time less its duration is when it began.
     pub what: What<'a>,
+}
+
+/// A record without what it refers to, which its reader keeps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Head {
+    /// See [`Record`].
+    pub wall_ns: i64,
+    /// See [`Record`].
+    pub ticks: Option<u64>,
+    /// Index of the process.
+    pub process: usize,
+    /// See [`Record`].
+    pub tid: u32,
+    /// See [`Record`].
+    pub is_backtrace: bool,
+    /// See [`Record`].
+    pub what: Kept,
+}
+
+impl Head {
+    /// The whole record. `input`: the upper half of numbers of sites and processes.
+    pub(crate) fn record<'a>(
+        &self,
+        sites: &'a [Site],
+        processes: &'a [Process],
+        input: usize,
+        args: &'a [u8],
+        thread: &'a str,
+        context: Option<&'a Context>,
+    ) -> Option<Record<'a>> {
+        Some(Record {
+            wall_ns: self.wall_ns,
+            ticks: self.ticks,
+            process: processes.get(self.process)?,
+            process_number: input | self.process,
+            tid: self.tid,
+            thread,
+            context,
+            is_backtrace: self.is_backtrace,
+            what: self.what.what(sites, input, args)?,
+        })
+    }
 }
 
 /// Gives records, in order of time. [`Reader::advance`] goes to the next one; [`Reader::record`] shows it as often as it is asked for.

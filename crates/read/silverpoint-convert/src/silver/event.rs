@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use silverpoint_trace::{Context, Event, Session, Trace};
 
-use super::read::{keep, show};
+use super::read::keep;
 use super::write::SilverWriter;
 use crate::{Process, WriteError, Writer};
 
@@ -44,7 +44,7 @@ impl<W: Write> EventWriter<W> {
             return Ok(());
         };
         let context = self.context.as_deref();
-        match show(&kept, trace, &self.processes, 0, &self.args, &self.thread, context) {
+        match kept.record(&trace.sites, &self.processes, 0, &self.args, &self.thread, context) {
             Some(record) => self.writer.write(&record),
             None => Ok(()),
         }

@@ -6,7 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use silverpoint_trace::{Context, Event, Follow, Note, OpenError, Trace, Watcher};
 
-use super::read::{Current, keep, show};
+use super::read::keep;
+use crate::record::Head;
 use crate::{Place, Process, ReadError, Reader, Record};
 
 /// Records that are taken out of the files at a time.
@@ -37,7 +38,7 @@ enum Stage {
 
 #[derive(Default)]
 struct Taken {
-    head: Option<Current>,
+    head: Option<Head>,
     args: Vec<u8>,
     thread: String,
     context: Option<Arc<Context>>,
@@ -132,8 +133,8 @@ impl Reader for FollowReader<'_> {
     fn record(&self) -> Option<Record<'_>> {
         let taken = self.current.as_ref()?;
         let (head, context) = (taken.head.as_ref()?, taken.context.as_deref());
-        let trace = self.follow.trace();
-        show(head, trace, &self.processes, self.input, &taken.args, &taken.thread, context)
+        let sites = &self.follow.trace().sites;
+        head.record(sites, &self.processes, self.input, &taken.args, &taken.thread, context)
     }
 
     /// A living trace has no known end: 0.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use silverpoint_query::filter::Filter;
 use silverpoint_trace::{Context, Event, Events, Kept, Trace};
 
+use crate::record::Head;
 use crate::{Process, ReadError, Reader, Record};
 
 /// Reads the records of a trace that a filter selects; names and ends of threads are contained in the records
@@ -16,20 +17,10 @@ pub struct TraceReader<'t> {
     input: usize,
     processes: Vec<Process>,
     is_monotonic: bool,
-    current: Option<Current>,
+    current: Option<Head>,
     args: Vec<u8>,
     thread: String,
     context: Option<Arc<Context>>,
-}
-
-#[derive(Clone, Copy)]
-pub(super) struct Current {
-    wall_ns: i64,
-    ticks: u64,
-    session: usize,
-    tid: u32,
-    is_backtrace: bool,
-    what: Kept,
 }
 
 impl<'t> TraceReader<'t> {
@@ -69,8 +60,8 @@ impl Reader for TraceReader<'_> {
             self.current = keep(&event, &mut self.args, &mut self.thread, &mut self.context);
             if let Some(current) = &mut self.current {
                 if self.is_monotonic {
-                    let session = &self.trace.sessions[current.session];
-                    current.wall_ns = session.monotonic_ns(current.ticks).unwrap_or(0);
+                    let session = &self.trace.sessions[current.process];
+                    current.wall_ns = session.monotonic_ns(event.ticks).unwrap_or(0);
                 }
                 return Ok(true);
             }
@@ -80,9 +71,8 @@ impl Reader for TraceReader<'_> {
     }
 
     fn record(&self) -> Option<Record<'_>> {
-        let current = self.current.as_ref()?;
-        let context = self.context.as_deref();
-        show(current, self.trace, &self.processes, self.input, &self.args, &self.thread, context)
+        let (head, context) = (self.current.as_ref()?, self.context.as_deref());
+        head.record(&self.trace.sites, &self.processes, self.input, &self.args, &self.thread, context)
     }
 
     /// The events of all files together have no place in one: 0.
@@ -97,7 +87,7 @@ pub(super) fn keep(
     args: &mut Vec<u8>,
     thread: &mut String,
     context: &mut Option<Arc<Context>>,
-) -> Option<Current> {
+) -> Option<Head> {
     let (what, packed) = Kept::of(&event.what)?;
     args.clear();
     args.extend_from_slice(packed);
@@ -108,36 +98,12 @@ pub(super) fn keep(
     if context.as_ref().map(Arc::as_ptr) != event.context.map(Arc::as_ptr) {
         *context = event.context.cloned();
     }
-    Some(Current {
+    Some(Head {
         wall_ns: event.wall_ns,
-        ticks: event.ticks,
-        session: event.session_number,
+        ticks: Some(event.ticks),
+        process: event.session_number,
         tid: event.tid,
         is_backtrace: event.is_backtrace,
-        what,
-    })
-}
-
-/// The record of which [`keep`] has made a copy, of the same trace.
-pub(super) fn show<'a>(
-    current: &Current,
-    trace: &'a Trace,
-    processes: &'a [Process],
-    input: usize,
-    args: &'a [u8],
-    thread: &'a str,
-    context: Option<&'a Context>,
-) -> Option<Record<'a>> {
-    let what = current.what.what(&trace.sites, input, args)?;
-    Some(Record {
-        wall_ns: current.wall_ns,
-        ticks: Some(current.ticks),
-        process: &processes[current.session],
-        process_number: input | current.session,
-        tid: current.tid,
-        thread,
-        context,
-        is_backtrace: current.is_backtrace,
         what,
     })
 }
