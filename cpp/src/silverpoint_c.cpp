@@ -239,7 +239,7 @@ SP_DETAIL_OWN std::uint64_t sp_c_record_slowly(Lane*, std::uint64_t, const Site*
         ticks =
             sp_c_record_slowly(nullptr, site->whole.load(std::memory_order_acquire), site, arguments, count);
     if (!is_span) return ticks != 0 ? ticks : began;
-    return kProbedSpan | (ticks != 0 ? kRecordedSpan | ticks : began);
+    return hold_span(*site, ticks, began);
 }
 
 // The event, and the record if the ring wants it, of packed arguments.
@@ -251,7 +251,7 @@ SP_DETAIL_OWN std::uint64_t sp_c_record_slowly(Lane*, std::uint64_t, const Site*
     std::uint64_t ticks = 0;
     if ((traced_state(head) & 1) != 0) ticks = record_packed(0, *site, bytes, size);
     if (!is_span) return 1;
-    return kProbedSpan | (ticks != 0 ? kRecordedSpan | ticks : began);
+    return hold_span(*site, ticks, began);
 }
 
 // As silverpoint/c/record.h says.

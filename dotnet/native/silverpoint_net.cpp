@@ -90,7 +90,7 @@ std::uint64_t record_for_probe(std::uint64_t head, const Site& site, const char*
     if (write_probe(head | (cut ? kTruncated : 0), site, bytes, size, caller))
         ticks = record(site.whole.load(std::memory_order_acquire), site, bytes, size, cut, frame);
     if (!is_span) return ticks != 0 ? ticks : began;
-    return kProbedSpan | (ticks != 0 ? kRecordedSpan | ticks : began);
+    return hold_span(site, ticks, began);
 }
 
 }  // namespace

@@ -5,79 +5,122 @@
 #include <atomic>
 #include <cstdint>
 #include <silverpoint/detail/sys.hpp>
+#include <utility>
 
+#include "activity_table.hpp"
 #include "json.hpp"
 #include "plan.hpp"
 
 namespace silverpoint::probes {
-
-// (Aligned as a GUID.)
-struct [[gnu::packed, gnu::aligned(4)]] ActivityId {
-    std::uint32_t process = 0;
-    std::uint32_t thread = 0;  // 0: of an async span
-    std::uint64_t number = 0;  // of an async span its id
-};
-static_assert(sizeof(ActivityId) == 16);
 
 // Spans of this thread whose begin was written. Their ends come here, even if the tracepoint is off by then.
 //
 // A signal handler only adds some, and takes them away.
 class OpenActivities {
   public:
-    // A span begins.
-    ActivityId begin(const void* span) {
-        static constinit std::atomic<std::uint64_t> last{0};
-        if (count_ == kMost) {
+    // A span begins; `begun` follows.
+    ActivityId begin(int* span) {
+        drop_ended();
+        const unsigned at = count_;
+        if (at == kMost + kDeep || (at >= kMost && !activity_table.has_room())) {
             ++deeper_;
+            deep_ = span;
             return of_site(span);
         }
-        const unsigned at = count_;
         all_[at].span = nullptr;
         std::atomic_signal_fence(std::memory_order_seq_cst);
         count_ = at + 1;
         std::atomic_signal_fence(std::memory_order_seq_cst);
-        all_[at].id = {detail::process_id(), detail::thread_id(),
-                       last.fetch_add(1, std::memory_order_relaxed) + 1};
+        all_[at].id = {detail::process_id(), detail::thread_id(), ActivityTable::new_stamp()};
+        all_[at].place = kNew;
         std::atomic_signal_fence(std::memory_order_seq_cst);
         all_[at].span = span;
         return all_[at].id;
     }
-    // False: its begin did not come here.
-    bool end(const void* span, ActivityId& id) {
-        if (deeper_ > 0) {
+    // It began at these ticks, by which its end knows it.
+    void begun(int* span, std::uint64_t began) {
+        for (unsigned at = count_; at > 0; --at) {
+            Open& open = all_[at - 1];
+            if (open.span != span || open.place != kNew) continue;
+            open.place = activity_table.add(span, began, open.id, open.id.number);
+            if (at <= kMost) return;
+            // It is in the table alone.
+            if (open.place == ActivityTable::kNowhere) __atomic_fetch_sub(span, 1, __ATOMIC_RELAXED);
+            drop([&open](const Open& of) { return &of == &open; });
+            return;
+        }
+        if (std::exchange(deep_, nullptr) == span &&
+            activity_table.add(span, began, of_site(span), ActivityTable::new_stamp()) !=
+                ActivityTable::kNowhere)
             --deeper_;
-            id = of_site(span);
+    }
+    // False: its begin was not written.
+    bool end(const int* span, std::uint64_t began, ActivityId& id) {
+        if (activity_table.take(span, began, id)) {
+            drop([&id](const Open& open) { return open.id.number == id.number; });
             return true;
         }
-        unsigned at = count_;
-        while (at > 0 && all_[at - 1].span != span) --at;
-        if (at == 0) return false;
-        id = all_[at - 1].id;
-        for (; at < count_; ++at) all_[at - 1] = all_[at];
-        --count_;
+        if (drop([span, &id](const Open& open) {
+                if (open.span != span || open.place != ActivityTable::kNowhere) return false;
+                id = open.id;
+                return true;
+            }))
+            return true;
+        if (deeper_ == 0) return false;
+        --deeper_;
+        id = of_site(span);
         return true;
     }
     // Of the innermost span; null: none is open.
     const ActivityId* innermost() const {
-        unsigned at = count_;
-        while (at > 0 && all_[at - 1].span == nullptr) --at;
+        unsigned at = count_ < kMost ? count_ : kMost;
+        while (at > 0 && (all_[at - 1].span == nullptr || all_[at - 1].has_ended())) --at;
         return at > 0 ? &all_[at - 1].id : nullptr;
     }
 
   private:
-    // Deeper ones have the same id each time: threads have little memory of this sort.
-    static constexpr unsigned kMost = 8;
+    // Deeper ones are in the table alone, once they are known there: threads have little memory of this sort.
+    // Where that has no room they have the same id each time.
+    static constexpr unsigned kMost = 8, kDeep = 2;
+    static constexpr std::uint32_t kNew = ActivityTable::kNowhere - 1;  // `begun` was not called yet
     struct Open {
-        const void* span = nullptr;  // null: it is being added
+        const int* span = nullptr;  // null: it is being added
         ActivityId id;
+        std::uint32_t place = kNew;
+
+        bool is_in_table() const { return place < kNew; }
+        // In another thread.
+        bool has_ended() const { return is_in_table() && !activity_table.has(place, id.number); }
     };
 
-    static ActivityId of_site(const void* span) {
+    static ActivityId of_site(const int* span) {
         return {detail::process_id(), detail::thread_id(), reinterpret_cast<std::uintptr_t>(span)};
     }
+    // The innermost that is meant. False: there is none.
+    template <class IsMeant>
+    bool drop(const IsMeant& is_meant) {
+        unsigned at = count_;
+        while (at > 0 && (all_[at - 1].span == nullptr || !is_meant(all_[at - 1]))) --at;
+        if (at == 0) return false;
+        const bool was_moving = std::exchange(is_moving_, true);
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        for (; at < count_; ++at) all_[at - 1] = all_[at];
+        --count_;
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        is_moving_ = was_moving;
+        return true;
+    }
+    // Those that other threads have ended. Not in a signal handler that comes while they are moved.
+    void drop_ended() {
+        if (is_moving_) return;
+        while (drop([](const Open& open) { return open.has_ended(); })) {
+        }
+    }
 
-    Open all_[kMost] = {};
+    Open all_[kMost + kDeep] = {};
     unsigned count_ = 0, deeper_ = 0;
+    const int* deep_ = nullptr;  // the last of these, until `begun`
+    bool is_moving_ = false;
 };
 inline thread_local constinit OpenActivities open_activities SP_DETAIL_THREAD_MODEL;
 
@@ -87,7 +130,7 @@ struct EventActivity {
     bool is_there = false, has_parent = false;
 
     // `span`: the begin's event, of a span. `ended`: of its end, what `open_activities.end` gave.
-    EventActivity(Activities kind, Opcode opcode, const void* span, const ActivityId& ended,
+    EventActivity(Activities kind, Opcode opcode, int* span, const ActivityId& ended,
                   const ProbeRecord& record)
         : is_there(kind != Activities::kNone) {
         const ActivityId* const around = open_activities.innermost();

@@ -37,7 +37,8 @@ void describe(const DescribedEvent& event, const ProbeRecord& record, const Writ
     ActivityId ended;
     if (event.activities == Activities::kEnd) {
         // It is asked for since another thread is in such a span: the begin of this one was not wanted.
-        if (!open_activities.end(event.span, ended)) return;
+        if (!open_activities.end(&event.span->open, static_cast<const ProbeSpanEnd&>(record).began, ended))
+            return;
         __atomic_fetch_sub(&event.span->open, 1, __ATOMIC_RELAXED);
         // It was switched off meanwhile.
         if (__atomic_load_n(event.enabled, __ATOMIC_RELAXED) == 0) return;
@@ -51,9 +52,14 @@ void describe(const DescribedEvent& event, const ProbeRecord& record, const Writ
     payload.add_all(event.signature, in);
     if (has_scopes) payload.made([&] { put_scopes(out, scopes); });
     if (!out.is_whole()) return;
-    const EventActivity activity(event.activities, event.opcode, event.span, ended, record);
+    const EventActivity activity(event.activities, event.opcode, &event.span->open, ended, record);
     if (event.activities == Activities::kBegin) __atomic_fetch_add(&event.span->open, 1, __ATOMIC_RELAXED);
     write(Described{out, activity, has_scopes, record.is_cut || payload.is_cut()});
+}
+
+// ProbeEvent::begun.
+inline void begin_span(const ProbeEvent* shared, std::uint64_t ticks) {
+    open_activities.begun(&reinterpret_cast<const DescribedEvent*>(shared)->span->open, ticks);
 }
 
 // Null: there is no memory for it. `Event` is derived from DescribedEvent.
@@ -81,6 +87,7 @@ inline void join_span(DescribedEvent& begin, DescribedEvent& end) {
     end.span = &begin;
     end.shared.state = &begin.open;
     begin.shared.end = &end.shared;
+    begin.shared.begun = &begin_span;
 }
 
 // The event of a site, and that of its end if it is a span. `make` makes one of a plan, or gives null. Names

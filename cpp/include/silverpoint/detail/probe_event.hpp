@@ -20,22 +20,29 @@ struct ProbeRecord {
     // The record would be marked as truncated.
     bool is_cut;
 };
+// That of the end of a span: the duration, and what `ProbeEvent::begun` got.
+struct ProbeSpanEnd : ProbeRecord {
+    std::uint64_t began;
+};
 
 // An event of a tracer. It lies in the memory of the process for ever, its address in the site's entry in the
 // session: all copies and languages use it.
 struct ProbeEvent {
-    static constexpr std::uint64_t kMagic = 0x3345424F52505053;  // "SPPROBE3"
+    static constexpr std::uint64_t kMagic = 0x3445424F52505053;  // "SPPROBE4"
     std::uint64_t magic;
     // Not 0: a tracer wants it.
     const int* state;
     void (*write)(const ProbeEvent* event, const ProbeRecord* record);
-    // Of a span: its end, with the duration in ns (u64). Of the begin of an async span: its end, once that is
-    // known. Else null.
+    // Of a span: its end, with the duration in ns (u64), of a ProbeSpanEnd. Of the begin of an async span:
+    // its end, once that is known. Else null.
     const ProbeEvent* end;
     // The site's event of another tracer, or null. It may come later.
     const ProbeEvent* next;
     // Its bit in `probes_asked`. A tracer may want an event that the program is not asked for any more.
     std::uint32_t tracer;
+    // Null, or called behind the begin of a span, in its thread, wanted or not: the end, which may come in
+    // another thread, has the same ticks. Those of spans of one thread differ.
+    void (*begun)(const ProbeEvent* event, std::uint64_t ticks) = nullptr;
 
     const ProbeEvent* following() const { return __atomic_load_n(&next, __ATOMIC_ACQUIRE); }
     bool is_wanted() const { return __atomic_load_n(state, __ATOMIC_RELAXED) != 0; }

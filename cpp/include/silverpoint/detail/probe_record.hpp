@@ -6,9 +6,6 @@
 
 SP_DETAIL_BEGIN
 
-// What a span holds instead of its ticks if a tracer may want its end; the second: there is a record, too.
-inline constexpr std::uint64_t kProbedSpan = std::uint64_t{1} << 63, kRecordedSpan = std::uint64_t{1} << 62;
-
 // The record that follows its events.
 template <class... Ts>
 SP_DETAIL_COLD std::uint64_t record_behind_probe(std::uint64_t head, const Site& site,
@@ -87,7 +84,7 @@ SP_DETAIL_HOT std::uint64_t record_probed_flat(std::uint64_t head, const Site& s
     }
     if (!is_span) [[likely]]
         return ticks != 0 ? ticks : began;
-    return kProbedSpan | (ticks != 0 ? kRecordedSpan | ticks : began);
+    return hold_span(site, ticks, began);
 }
 
 // (Not cold: that would be compiled for size, and copy byte by byte.)
@@ -138,9 +135,9 @@ SP_DETAIL_COLD void end_probed_span(Site& site, std::uint64_t held, std::uint64_
                                         : nullptr;
     if (event != nullptr && event->is_wanted_by_any(~std::uint32_t{0}, true)) {
         const std::uint64_t ns = ns_of_ticks(duration);
-        write_wanted(
-            *event, true,
-            probe_record(reinterpret_cast<const char*>(&ns), sizeof ns, false, __builtin_return_address(0)));
+        const auto* const bytes = reinterpret_cast<const char*>(&ns);
+        write_wanted(*event, true,
+                     ProbeSpanEnd{probe_record(bytes, sizeof ns, false, __builtin_return_address(0)), began});
     }
     if ((held & kRecordedSpan) != 0)
         record_slowly<std::uint32_t, std::uint64_t>(nullptr, head, site, site.id(), began);

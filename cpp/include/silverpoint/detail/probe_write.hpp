@@ -6,6 +6,9 @@
 
 SP_DETAIL_BEGIN
 
+// What a span holds instead of its ticks if a tracer may want its end; the second: there is a record, too.
+inline constexpr std::uint64_t kProbedSpan = std::uint64_t{1} << 63, kRecordedSpan = std::uint64_t{1} << 62;
+
 // Instead of the head of a record that a system tracer may want, and of such a span (probe_record.hpp).
 inline constexpr std::uint64_t kProbedHead = std::uint64_t{1} << 63, kProbedSpanHead = std::uint64_t{1} << 62;
 // With the first: just now the site's first tracer wanted it, and no other was asked for; and the ring did,
@@ -57,6 +60,16 @@ SP_DETAIL_HOT void write_known(std::uint64_t head, const ProbeRecord& record) {
     if (const ProbeEvent* const event = probe_event(site.entry.load(std::memory_order_relaxed)))
         write_wanted(*event, false, record);
     return site.records();
+}
+// What a span holds whose begin was written at `began`, with its record's ticks, 0 if it has none. Tracers
+// that know the span by that learn it.
+[[gnu::noinline]] inline std::uint64_t hold_span(const Site& site, std::uint64_t ticks, std::uint64_t began) {
+    const std::uint64_t held = ticks != 0 ? ticks : began;
+    const ProbeEvent* event =
+        session.is_ready() ? probe_event(site.entry.load(std::memory_order_relaxed)) : nullptr;
+    for (; event != nullptr; event = event->following())
+        if (event->begun != nullptr) event->begun(event, held);
+    return kProbedSpan | (ticks != 0 ? kRecordedSpan : 0) | held;
 }
 // One without arguments, which the ring does not want, and no span's; of a site with this traced_head.
 [[gnu::noinline]] inline std::uint64_t record_alone(std::uint64_t head) {

@@ -86,7 +86,7 @@ impl<L: AtLevel> Probed<L> {
             Some((_, true)) => behind_event::<L, A>(id, arguments),
             Some((_, false)) => Made::LOST,
         };
-        if is_span { probed_span(id, made, begun) } else { made }
+        if is_span { probed_span(given.map(|(event, _)| event), id, made, begun) } else { made }
     }
 
     #[cold]
@@ -147,15 +147,19 @@ pub(crate) fn give(
     } else if traced.is_on {
         owner::lose(Cause::TooLarge);
     }
-    if is_span { probed_span(id, made, begun) } else { made }
+    if is_span { probed_span(traced.event, id, made, begun) } else { made }
 }
 
 /// A span that a tracer may want the end of, with its record if that was made.
-fn probed_span(id: u32, made: Made, begun: u64) -> Made {
-    match made.ticks {
+fn probed_span(event: Option<Event>, id: u32, made: Made, begun: u64) -> Made {
+    let span = match made.ticks {
         0 => Made { id: id | PROBED_SPAN, ticks: begun },
         ticks => Made { id: id | PROBED_SPAN | RECORDED_SPAN, ticks },
+    };
+    if let Some(event) = event {
+        event.begun(span.ticks);
     }
+    span
 }
 
 /// Whether a span with the mark has a record.
@@ -170,7 +174,7 @@ pub(crate) fn end_span(level: u8, marked: u32, begun: u64) {
     let id = marked & !(PROBED_SPAN | RECORDED_SPAN);
     if let Some(event) = owner::traced(id).event.map(Event::end).filter(|end| end.is_wanted()) {
         let duration = owner::ticks_to_ns(owner::now().saturating_sub(begun));
-        event.write(&duration.to_le_bytes(), false, end_span as *const ());
+        event.write_end(duration, begun, end_span as *const ());
     }
     if is_recorded(marked) {
         let _ = span_end(level, id, begun);

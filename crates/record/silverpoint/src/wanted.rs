@@ -73,26 +73,27 @@ impl Arguments {
     #[inline(never)]
     pub fn give(&mut self, level: u8, site: u32, before: Option<u64>, wanted: Wanted) -> Given {
         let begun = owner::now();
-        if wanted.by_tracer() {
+        let event = wanted.by_tracer().then(|| owner::traced(site).event).flatten();
+        if let Some(event) = event.filter(|event| event.is_wanted()) {
             // Before the record, which may have to wait for room.
-            if let Some(event) = owner::traced(site).event.filter(|event| event.is_wanted()) {
-                let is_cut = self.is_cut();
-                if let Some(bytes) = self.bytes_behind(before) {
-                    event.write(bytes, is_cut, Self::give as *const ());
-                }
+            let is_cut = self.is_cut();
+            if let Some(bytes) = self.bytes_behind(before) {
+                event.write(bytes, is_cut, Self::give as *const ());
             }
         }
-        if !wanted.by_ring() {
-            return Given { ticks: begun, is_recorded: false };
-        }
         let recorded = match before {
-            Some(number) => self.record_behind(level, site, number),
-            None => self.record(level, site),
+            _ if !wanted.by_ring() => None,
+            Some(number) => Some(self.record_behind(level, site, number)),
+            None => Some(self.record(level, site)),
         };
-        match recorded {
-            Recorded::At { ticks } => Given { ticks, is_recorded: true },
+        let given = match recorded {
+            Some(Recorded::At { ticks }) => Given { ticks, is_recorded: true },
             _ => Given { ticks: begun, is_recorded: false },
+        };
+        if let Some(event) = event {
+            event.begun(given.ticks);
         }
+        given
     }
 }
 
@@ -114,7 +115,7 @@ pub fn give_end(level: u8, site: u32, begun: u64, wanted: Wanted) -> u64 {
     if wanted.by_tracer() {
         if let Some(event) = owner::traced(site).event.map(Event::end).filter(|end| end.is_wanted()) {
             let duration = owner::ticks_to_ns(now.saturating_sub(begun));
-            event.write(&duration.to_le_bytes(), false, give_end as *const ());
+            event.write_end(duration, begun, give_end as *const ());
         }
     }
     if !wanted.by_ring() {

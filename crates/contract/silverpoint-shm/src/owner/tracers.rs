@@ -29,6 +29,7 @@ struct ProbeEvent {
     next: AtomicPtr<Self>,
     /// Its bit among what the program is asked for.
     tracer: u32,
+    begun: Option<unsafe extern "C" fn(*const Self, u64)>,
 }
 
 impl ProbeEvent {
@@ -40,9 +41,9 @@ impl ProbeEvent {
 
     /// (Leaves errno as it is.)
     #[inline(always)]
-    fn write(&self, record: &ProbeRecord) {
+    fn write(&self, record: *const ProbeRecord) {
         if let Some(write) = self.write {
-            // SAFETY: the bytes are read only until it returns.
+            // SAFETY: the bytes are read only until it returns. Of a span's end it is a `ProbeSpanEnd`.
             unsafe { write(self, record) };
         }
     }
@@ -73,8 +74,16 @@ impl ProbeRecord {
     }
 }
 
-/// "SPPROBE3"
-const MAGIC: u64 = 0x3345_424F_5250_5053;
+/// That of the end of a span.
+#[repr(C)]
+struct ProbeSpanEnd {
+    /// First: tracers get its address.
+    record: ProbeRecord,
+    began: u64,
+}
+
+/// "SPPROBE4"
+const MAGIC: u64 = 0x3445_424F_5250_5053;
 
 /// The tracers' events of a site, or of its end.
 #[derive(Clone, Copy)]
@@ -91,14 +100,21 @@ unsafe impl Send for Event {}
 // SAFETY: as above; `write` may be called by several threads at once.
 unsafe impl Sync for Event {}
 
+fn follow(link: &AtomicPtr<ProbeEvent>) -> Option<&'static ProbeEvent> {
+    // SAFETY: null, or an event that lies there for ever.
+    unsafe { link.load(Ordering::Acquire).as_ref() }
+}
+
 impl Event {
+    /// Each tracer's.
+    fn all(self) -> impl Iterator<Item = &'static ProbeEvent> {
+        std::iter::successors(Some(self.first), |event| follow(&event.next))
+    }
+
     fn wanted(self) -> impl Iterator<Item = &'static ProbeEvent> {
-        // SAFETY: null, or an event that lies there for ever.
-        let follow = |link: &AtomicPtr<ProbeEvent>| unsafe { link.load(Ordering::Acquire).as_ref() };
-        let all = std::iter::successors(Some(self.first), move |event| follow(&event.next));
         let meant =
             move |event: &'static ProbeEvent| if self.is_end { follow(&event.end) } else { Some(event) };
-        all.filter_map(meant).filter(move |event| event.tracer & self.of != 0 && event.is_wanted())
+        self.all().filter_map(meant).filter(move |event| event.tracer & self.of != 0 && event.is_wanted())
     }
 
     /// Whether a tracer wants it now. One load for each tracer.
@@ -118,6 +134,33 @@ impl Event {
         let write = |context: &[u8]| {
             let record = ProbeRecord::new(arguments, context, is_cut, caller);
             self.wanted().for_each(|event| event.write(&record));
+        };
+        match context::open() {
+            Some(contexts) => contexts.read(write).0,
+            None => write(&[]),
+        }
+    }
+
+    /// Behind the begin of a span, in its thread, wanted or not: its end will have these ticks. Those of spans of one
+    /// thread differ.
+    pub fn begun(self, ticks: u64) {
+        for event in self.all() {
+            if let Some(begun) = event.begun {
+                // SAFETY: it is the event's own function.
+                unsafe { begun(event, ticks) };
+            }
+        }
+    }
+
+    /// Writes the end of a span, of what [`Self::end`] gave. It may come in another thread than its begin, whose
+    /// `begun` had these ticks.
+    pub fn write_end(self, duration_ns: u64, began: u64, caller: *const ()) {
+        let bytes = duration_ns.to_le_bytes();
+        let write = |context: &[u8]| {
+            let end = ProbeSpanEnd { record: ProbeRecord::new(&bytes, context, false, caller), began };
+            // (With the rights of the whole.)
+            let record = std::ptr::from_ref(&end).cast::<ProbeRecord>();
+            self.wanted().for_each(|event| event.write(record));
         };
         match context::open() {
             Some(contexts) => contexts.read(write).0,

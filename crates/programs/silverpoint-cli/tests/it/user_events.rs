@@ -1,5 +1,6 @@
 //! Events for the kernel's user_events, of tracepoints in C++, C and Rust. A decoder that knows nothing of Silverpoint reads their bytes.
 
+mod across;
 mod etl;
 mod etw;
 mod fed;
@@ -29,6 +30,15 @@ fn compiled(name: &str, source: &str, options: &str) -> PathBuf {
     let file = file(source);
     let words: Vec<&str> = strict.into_iter().chain(options.split(' ')).chain([&*sources, &*file]).collect();
     built(name, "g++", &words)
+}
+
+/// What programs in C are linked with.
+fn objects_of_c() -> [String; 2] {
+    ["silverpoint_c", "context_c"].map(|name| {
+        let file = root().join(format!("cpp/src/{name}.cpp"));
+        let words = ["-std=c++20", "-O2", "-fno-exceptions", "-fno-rtti", "-c", file.to_str().unwrap()];
+        built(&format!("{name}.o"), "g++", &words).to_str().unwrap().to_owned()
+    })
 }
 
 /// The path of a file of this test's folder.

@@ -249,6 +249,14 @@ pub(crate) mod owner {
         pub(crate) fn write_marked(self, _: &[u8], _: *const ()) {
             match self {}
         }
+
+        pub(crate) fn begun(self, _: u64) {
+            match self {}
+        }
+
+        pub(crate) fn write_end(self, _: u64, _: u64, _: *const ()) {
+            match self {}
+        }
     }
 
     /// A site for whose event a tracer may ask.

@@ -22,6 +22,9 @@ inline std::string bytes_of(const std::string& hex) {
     return bytes;
 }
 
+// The ticks at which each span begins.
+inline constexpr std::uint64_t kBegan = 77;
+
 // Prints an event behind a space, `-` if there is none. `last` is what the event's `write` leaves.
 inline void show(const ProbeEvent* event, const ProbeRecord& record, const std::string& last) {
     if (event == nullptr) {
@@ -30,6 +33,7 @@ inline void show(const ProbeEvent* event, const ProbeRecord& record, const std::
     }
     if (!event->is_wanted()) std::abort();
     event->write(event, &record);
+    if (event->begun != nullptr) event->begun(event, kBegan);
     std::printf(" ");
     for (const char c : last) std::printf("%02x", static_cast<unsigned char>(c));
 }
@@ -64,8 +68,9 @@ void show_all(const Make& make, const std::string& last) {
         const ProbeRecord record{pointer(all.at(5)), all.at(5).size(), pointer(all.at(6)),
                                  all.at(6).size(),   nullptr,          all.at(7) == "\1"};
         const std::uint64_t duration = 12345;
-        const ProbeRecord end{
-            reinterpret_cast<const unsigned char*>(&duration), sizeof duration, nullptr, 0, nullptr, false};
+        const ProbeSpanEnd end{
+            {reinterpret_cast<const unsigned char*>(&duration), sizeof duration, nullptr, 0, nullptr, false},
+            kBegan};
         show(made, record, last);
         show(made == nullptr ? nullptr : made->end, end, last);
         std::printf("\n");

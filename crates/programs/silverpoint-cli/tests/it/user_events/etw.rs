@@ -12,7 +12,7 @@ use tracelogging_dynamic::{Channel, EventBuilder, Guid, Level as EventLevel, Opc
 use super::judge::{Decoded, Dialect, expected, float, number, numbered, same, try_numbered, uuid};
 use super::{CHECKED, Case, cases_of_the_vectors, compiled, counted, encoded, generated_cases, hex};
 
-fn program() -> PathBuf {
+pub(super) fn program() -> PathBuf {
     compiled("etw", "etw.cpp", CHECKED)
 }
 

@@ -13,7 +13,7 @@ use silverpoint_wire::layout::control::at;
 use silverpoint_wire::layout::state;
 
 use super::judge::{Decoded, Dialect, decode, expected, numbered, same};
-use super::{compiled, file, root};
+use super::{compiled, file, objects_of_c, root};
 use crate::harness::{Ended, Scratch, built, end, example};
 
 const SILVERPOINT: &str = env!("CARGO_BIN_EXE_silverpoint");
@@ -218,11 +218,7 @@ fn every_field_in_cpp_is_as_in_the_ring() {
 
 #[test]
 fn every_field_in_c_is_as_in_the_ring() {
-    let objects = ["silverpoint_c", "context_c"].map(|name| {
-        let file = root().join(format!("cpp/src/{name}.cpp"));
-        let words = ["-std=c++20", "-O2", "-fno-exceptions", "-fno-rtti", "-c", file.to_str().unwrap()];
-        built(&format!("{name}.o"), "g++", &words).to_str().unwrap().to_owned()
-    });
+    let objects = objects_of_c();
     let words = ["-O2", &source("shop.c"), &objects[0], &objects[1], "-pthread"];
     let program = built("shop-in-c", "gcc", &words);
     every_field_is_as_in_the_ring(&program, &[], 600);
