@@ -21,6 +21,15 @@ struct Body {
     std::uint8_t kind;
 };
 
+struct Span {
+    Site* site;
+    std::uint64_t ticks;
+};
+
+// With kProbedSpan: without a tracer the span would hold its ticks alone.
+constexpr std::uint64_t kUsdtPlain = std::uint64_t{1} << 61;
+
+static_assert(sizeof(UsdtEnd) == 80 && offsetof(UsdtEnd, hit) == 64 && offsetof(UsdtEnd, recorded) == 72);
 static_assert(sizeof(EveryWhile) == sizeof(std::uint64_t));
 static_assert(sizeof(Site) == 64 && offsetof(Site, whole) == 56 && offsetof(Site, head) == 8 &&
               offsetof(Site, line) == 16 && offsetof(Site, level) == 20 && offsetof(Site, language) == 21 &&
@@ -361,8 +370,31 @@ SP_DETAIL_OWN std::uint64_t sp_c_record_slowly(Lane* entered, std::uint64_t head
     return put_record(found, head, arguments, count, share);
 }
 
+// Where a span ends that has a USDT probe. It holds when it began, or what it held without a tracer.
+[[gnu::noinline, gnu::cold]] static void end_usdt_span(const UsdtEnd& end, std::uint64_t held,
+                                                       std::uint64_t head) {
+    const std::uint64_t began = held & ~(kProbedSpan | kRecordedSpan | kUsdtPlain);
+    Site* const recorded = end.recorded.load(std::memory_order_relaxed);
+    if (recorded == nullptr) return end.hit(monotonic_now() - began);
+    const std::uint64_t now = session.now();
+    end.hit(ns_of_ticks(now > began ? now - began : 0));
+    if ((held & kUsdtPlain) == 0) return end_probed_span(*recorded, held, head);
+    record_slowly<std::uint32_t, std::uint64_t>(nullptr, head, *recorded, recorded->id(), began);
+}
 SP_DETAIL_OWN void sp_c_end_probed_span(Site* site, std::uint64_t ticks, std::uint64_t head) {
+    if (site->language == kUsdtEndLanguage) [[unlikely]]
+        return end_usdt_span(reinterpret_cast<const UsdtEnd&>(*site), ticks, head);
     end_probed_span(*site, ticks, head);
+}
+SP_DETAIL_OWN void sp_c_usdt_until_end(Span* span, UsdtEnd* ends, void (*hit)(std::uint64_t)) {
+    const bool is_recorded = span->ticks != 0;
+    UsdtEnd& end = ends[is_recorded ? 1 : 0];
+    // (Threads that come here at once store the same, but for the address of another copy of the probe.)
+    __atomic_store_n(&end.hit, hit, __ATOMIC_RELAXED);
+    if (is_recorded) end.recorded.store(span->site, std::memory_order_relaxed);
+    if (!is_recorded) span->ticks = kProbedSpan | monotonic_now();
+    if (static_cast<std::int64_t>(span->ticks) > 0) span->ticks |= kProbedSpan | kUsdtPlain;
+    span->site = &end.site;
 }
 
 SP_DETAIL_OWN void sp_c_measure_bounded(const char* text, Argument* arguments, unsigned count) {

@@ -102,6 +102,7 @@ __attribute__((format(printf, 1, 2), unused)) static inline void sp_c_check(cons
 #    else
 #        define SP_C_IF_ON(category, on) if (on)
 #        define SP_C_USDT_PROBE(kind, ...)
+#        define SP_C_USDT_UNTIL_END(span, ...)
 #    endif
 
 /* `statement` for the site *sp_site_ when it is on. */
@@ -178,7 +179,8 @@ __attribute__((format(printf, 1, 2), unused)) static inline void sp_c_check(cons
             sp_span sp_begun_ = {(struct sp_c_site*)0, 0};                                    \
             SP_C_ON(level, SP_C_KIND_SPAN, SP_C_LISTED_FIRST_NAME, SP_C_CATEGORY.name, names, \
                     SP_C_FIRST(__VA_ARGS__), sp_begun_.site = sp_site_;                       \
-                    sp_begun_.ticks = SP_C_RECORD(SP_C_KIND_SPAN, names, "", __VA_ARGS__))    \
+                    sp_begun_.ticks = SP_C_RECORD(SP_C_KIND_SPAN, names, "", __VA_ARGS__);    \
+                    SP_C_USDT_UNTIL_END(sp_begun_, __VA_ARGS__))                              \
             sp_begun_;                                                                        \
         })
 
@@ -193,7 +195,8 @@ __attribute__((format(printf, 1, 2), unused)) static inline void sp_c_check(cons
             sp_span sp_begun_ = {(struct sp_c_site*)0, 0};                                                 \
             SP_C_ON(SP_C_LEVEL_##level_name, SP_C_KIND_SPAN, SP_C_LISTED_FUNCTION, SP_C_CATEGORY.name, "", \
                     "", sp_begun_.site = sp_site_;                                                         \
-                    sp_begun_.ticks = SP_C_RECORD(SP_C_KIND_SPAN, (const char*)0, "", __func__))           \
+                    sp_begun_.ticks = SP_C_RECORD(SP_C_KIND_SPAN, (const char*)0, "", __func__);           \
+                    SP_C_USDT_UNTIL_END(sp_begun_, __func__))                                              \
             sp_begun_;                                                                                     \
         })
 

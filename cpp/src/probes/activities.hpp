@@ -96,11 +96,11 @@ class OpenActivities {
     static ActivityId of_site(const int* span) {
         return {detail::process_id(), detail::thread_id(), reinterpret_cast<std::uintptr_t>(span)};
     }
-    // The innermost that is meant. False: there is none.
-    template <class IsMeant>
-    bool drop(const IsMeant& is_meant) {
+    // The innermost for which `is_it` is true. False: there is none.
+    template <class IsIt>
+    bool drop(const IsIt& is_it) {
         unsigned at = count_;
-        while (at > 0 && (all_[at - 1].span == nullptr || !is_meant(all_[at - 1]))) --at;
+        while (at > 0 && (all_[at - 1].span == nullptr || !is_it(all_[at - 1]))) --at;
         if (at == 0) return false;
         const bool was_moving = std::exchange(is_moving_, true);
         std::atomic_signal_fence(std::memory_order_seq_cst);

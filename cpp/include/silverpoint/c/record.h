@@ -53,6 +53,13 @@ typedef struct sp_span {
     uint64_t ticks;
 } sp_span;
 
+/* Instead of its site, of a span whose USDT probe is hit at its end (silverpoint/detail/usdt_held.hpp). */
+struct sp_c_usdt_end {
+    struct sp_c_site site;
+    void (*hit)(uint64_t);
+    struct sp_c_site* recorded;
+};
+
 /* In the library. */
 extern const unsigned char sp_c_unregistered SP_C_OWN;
 #ifdef __linux__
@@ -86,6 +93,9 @@ uint64_t sp_c_record_slowly(struct sp_c_lane* entered, uint64_t head, const stru
                             const struct sp_c_argument* arguments, unsigned count) SP_C_OWN;
 /* Ends a span that a system tracer may want. */
 void sp_c_end_probed_span(struct sp_c_site* site, uint64_t ticks, uint64_t head) SP_C_OWN;
+/* The end of a span hits a probe: `ends` are those of its place, of spans that are not recorded and others.
+ */
+void sp_c_usdt_until_end(sp_span* span, struct sp_c_usdt_end* ends, void (*hit)(uint64_t)) SP_C_OWN;
 /* A record of a site whose text is not recorded as it stands (SP_C_REWRITTEN): `codes` as of sp_c_body. */
 uint64_t sp_c_record_rewritten(struct sp_c_site* site, const char* text, const char* codes,
                                const struct sp_c_argument* arguments, unsigned count, int error) SP_C_OWN;

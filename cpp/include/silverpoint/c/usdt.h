@@ -196,6 +196,24 @@ SP_C_HOT unsigned sp_c_usdt_size(char code) {
 #        define SP_C_TEXT_OF2(number) #number
 #        define SP_C_USDT_NUMBER(n) ".if (%n[sizes]>>48)>" #n "\n" SP_C_USDT_ARGUMENT(n) ".endif\n"
 
+/* Provider and name, without the ending, of these operands. */
+#        define SP_C_USDT_NAMES(kind)                                                                     \
+            SP_C_USDT_IDENTIFIER("%n[p0],%n[p1],%n[p2],%n[p3]", "0")                                      \
+            ".if .Lsp_usdt_size==0\n.ascii \"silverpoint\"\n.endif\n"                                     \
+            ".byte 0\n"                                                                                   \
+            SP_C_USDT_IDENTIFIER("%n[n0],%n[n1],%n[n2],%n[n3],%n[n4],%n[n5]",                             \
+                                 SP_C_TEXT_OF(kind) "==255")                                              \
+            ".if .Lsp_usdt_size==0\n.ascii \"line_" SP_C_TEXT_OF(__LINE__) "\"\n.endif\n"
+#        define SP_C_USDT_WORDS(...)                                                                      \
+            [p0] "i"(0 - sp_category_[0]), [p1] "i"(0 - sp_category_[1]),                                 \
+                [p2] "i"(0 - sp_category_[2]), [p3] "i"(0 - sp_category_[3]),                             \
+                [n0] "i"(0 - SP_C_USDT_WORD(SP_C_FIRST(__VA_ARGS__), 0)),                                 \
+                [n1] "i"(0 - SP_C_USDT_WORD(SP_C_FIRST(__VA_ARGS__), 8)),                                 \
+                [n2] "i"(0 - SP_C_USDT_WORD(SP_C_FIRST(__VA_ARGS__), 16)),                                \
+                [n3] "i"(0 - SP_C_USDT_WORD(SP_C_FIRST(__VA_ARGS__), 24)),                                \
+                [n4] "i"(0 - SP_C_USDT_WORD(SP_C_FIRST(__VA_ARGS__), 32)),                                \
+                [n5] "i"(0 - SP_C_USDT_WORD(SP_C_FIRST(__VA_ARGS__), 40))
+
 /* The probe of a record; its arguments are captured. */
 #        define SP_C_USDT_PROBE(kind, ...)                                                                \
             if (sp_attached_) {                                                                           \
@@ -203,12 +221,7 @@ SP_C_HOT unsigned sp_c_usdt_size(char code) {
                 SP_C_EACH(SP_C_USDT_ADD, __VA_ARGS__)                                                     \
                 __asm__ __inline__ __volatile__(                                                          \
                     SP_C_USDT_BEGIN                                                                         \
-                    SP_C_USDT_IDENTIFIER("%n[p0],%n[p1],%n[p2],%n[p3]", "0")                              \
-                    ".if .Lsp_usdt_size==0\n.ascii \"silverpoint\"\n.endif\n"                             \
-                    ".byte 0\n"                                                                           \
-                    SP_C_USDT_IDENTIFIER("%n[n0],%n[n1],%n[n2],%n[n3],%n[n4],%n[n5]",                     \
-                                         SP_C_TEXT_OF(kind) "==255")                                      \
-                    ".if .Lsp_usdt_size==0\n.ascii \"line_" SP_C_TEXT_OF(__LINE__) "\"\n.endif\n"         \
+                    SP_C_USDT_NAMES(kind)                                                                 \
                     SP_C_USDT_ENDING(kind)                                                                \
                     ".byte 0\n"                                                                           \
                     SP_C_USDT_NUMBER(0) SP_C_USDT_NUMBER(1) SP_C_USDT_NUMBER(2) SP_C_USDT_NUMBER(3)       \
@@ -216,14 +229,7 @@ SP_C_HOT unsigned sp_c_usdt_size(char code) {
                     SP_C_USDT_NUMBER(8) SP_C_USDT_NUMBER(9) SP_C_USDT_NUMBER(10) SP_C_USDT_NUMBER(11)     \
                     SP_C_USDT_END                                                                           \
                     :                                                                                     \
-                    : [p0] "i"(0 - sp_category_[0]), [p1] "i"(0 - sp_category_[1]),                       \
-                      [p2] "i"(0 - sp_category_[2]), [p3] "i"(0 - sp_category_[3]),                       \
-                      [n0] "i"(0 - SP_C_USDT_WORD(SP_C_FIRST(__VA_ARGS__), 0)),                           \
-                      [n1] "i"(0 - SP_C_USDT_WORD(SP_C_FIRST(__VA_ARGS__), 8)),                           \
-                      [n2] "i"(0 - SP_C_USDT_WORD(SP_C_FIRST(__VA_ARGS__), 16)),                          \
-                      [n3] "i"(0 - SP_C_USDT_WORD(SP_C_FIRST(__VA_ARGS__), 24)),                          \
-                      [n4] "i"(0 - SP_C_USDT_WORD(SP_C_FIRST(__VA_ARGS__), 32)),                          \
-                      [n5] "i"(0 - SP_C_USDT_WORD(SP_C_FIRST(__VA_ARGS__), 40)),                          \
+                    : SP_C_USDT_WORDS(__VA_ARGS__),                                                       \
                       [sizes] "i"(0 - sp_sizes_), SP_C_USDT_VALUE(0, sp_numbers_[0]),                       \
                       SP_C_USDT_VALUE(1, sp_numbers_[1]), SP_C_USDT_VALUE(2, sp_numbers_[2]),                 \
                       SP_C_USDT_VALUE(3, sp_numbers_[3]), SP_C_USDT_VALUE(4, sp_numbers_[4]),                 \
@@ -234,6 +240,39 @@ SP_C_HOT unsigned sp_c_usdt_size(char code) {
             }                                                                                             \
             if (!sp_recorded_) {                                                                          \
             } else
+
+/* The probe of a span's end lies beside that of its begin, as a function of a few instructions. Its address
+ * goes with the span, which may end anywhere. The first instruction is where a call may lead (Intel's and
+ * Arm's control-flow protection), and does nothing elsewhere. The function has no section of its own: the
+ * compiler describes the frame of the function around it. */
+#        ifdef __x86_64__
+#            define SP_C_USDT_EXIT_BEGIN "jmp .Lsp_usdt_past_%=\n.Lsp_usdt_exit_%=: endbr64\n"
+#            define SP_C_USDT_EXIT_ARGUMENT ".ascii \"8@%%rdi\"\n"
+#            define SP_C_USDT_EXIT_END \
+                "\nret\n.Lsp_usdt_past_%=: leaq .Lsp_usdt_exit_%=(%%rip), %[address]"
+#        else
+#            define SP_C_USDT_EXIT_BEGIN "b .Lsp_usdt_past_%=\n.Lsp_usdt_exit_%=: hint #34\n"
+#            define SP_C_USDT_EXIT_ARGUMENT ".ascii \"8@x0\"\n"
+#            define SP_C_USDT_EXIT_END "\nret\n.Lsp_usdt_past_%=: adr %[address], .Lsp_usdt_exit_%="
+#        endif
+
+/* Behind the begin of a span, in the same block. The span then holds one of these instead of its site. */
+#        define SP_C_USDT_UNTIL_END(span, ...)                                                          \
+            if (sp_attached_) {                                                                           \
+                static struct sp_c_usdt_end sp_ends_[2];                                                  \
+                void (*sp_hit_)(uint64_t);                                                                \
+                __asm__ __volatile__(                                                                     \
+                    SP_C_USDT_EXIT_BEGIN                                                                  \
+                    SP_C_USDT_BEGIN                                                                       \
+                    SP_C_USDT_NAMES(SP_C_KIND_SPAN)                                                       \
+                    ".ascii \"_exit\"\n.byte 0\n"                                                         \
+                    SP_C_USDT_EXIT_ARGUMENT                                                               \
+                    SP_C_USDT_END                                                                         \
+                    SP_C_USDT_EXIT_END                                                                    \
+                    : [address] "=r"(sp_hit_)                                                             \
+                    : SP_C_USDT_WORDS(__VA_ARGS__));                                                      \
+                sp_c_usdt_until_end(&(span), sp_ends_, sp_hit_);                                          \
+            }
 /* clang-format on */
 
 #    endif

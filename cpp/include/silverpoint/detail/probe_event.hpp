@@ -40,7 +40,7 @@ struct ProbeEvent {
     const ProbeEvent* next;
     // Its bit in `probes_asked`. A tracer may want an event that the program is not asked for any more.
     std::uint32_t tracer;
-    // Null, or called behind the begin of a span, in its thread, wanted or not: the end, which may come in
+    // Null, or called behind the begin of a span, in its thread, wanted or not. The end, which may come in
     // another thread, has the same ticks. Those of spans of one thread differ.
     void (*begun)(const ProbeEvent* event, std::uint64_t ticks) = nullptr;
 

@@ -33,7 +33,7 @@ SP_DETAIL_COLD void* place_behind_usdt(void* held, const char* data, std::size_t
 inline constexpr std::uint8_t kUsdtEndLanguage = 0;
 inline constinit const StateByte kUsdtEnd{kProbedBit};
 
-// Instead of the site of an async span's end.
+// Instead of the site of an async span's end, and of spans in C.
 struct UsdtEnd {
     Site site{Level::kTrace, "", 0, &kUsdtEnd};
     void (*hit)(std::uint64_t id);

@@ -45,6 +45,7 @@ mod timeline;
 mod trace_marker;
 mod tracegen;
 mod usdt;
+mod usdt_c;
 mod usdt_rust;
 mod user_events;
 mod vectors;

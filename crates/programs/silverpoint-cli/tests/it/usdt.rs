@@ -9,7 +9,7 @@ use silverpoint_tests::skipped;
 use crate::harness::{self, Scratch, end};
 use crate::kernel::{self, is_installed};
 
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
 }
 
@@ -17,7 +17,7 @@ pub fn source(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/usdt").join(name).to_str().unwrap().to_owned()
 }
 
-fn compile(scratch: &Scratch, compiler: &str, words: &[&str]) {
+pub fn compile(scratch: &Scratch, compiler: &str, words: &[&str]) {
     let include = format!("-I{}", root().join("cpp/include").display());
     let strict = ["-Wall", "-Wextra", "-Werror", "-DSILVERPOINT_USDT"];
     harness::compile(scratch.command(compiler, words).args(strict).arg(include));
@@ -272,68 +272,6 @@ fn a_tracer_and_the_ring_get_the_same_call(scratch: &Scratch) {
     // The stream, and both ends of the span.
     assert_eq!((count("held "), count("written ")), (150, 50), "{records:?}");
 }
-
-#[test]
-fn probes_in_c() {
-    let scratch = Scratch::new();
-    let cold = root().join("cpp/src");
-    let cold = |name: &str| cold.join(name).to_str().unwrap().to_owned();
-    let library = ["-std=c++20", "-O2", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden", "-c"];
-    for name in ["silverpoint_c", "context_c"] {
-        let (from, to) = (cold(&format!("{name}.cpp")), format!("{name}.o"));
-        compile(&scratch, "g++", &[&library[..], &[&from, "-o", &to]].concat());
-    }
-    let objects = ["silverpoint_c.o", "context_c.o"];
-    let from = source("shop.c");
-    compile(&scratch, "gcc", &[&["-O2", &from], &objects[..], &["-o", "shop", "-pthread"]].concat());
-    assert_eq!(probes(&scratch, "shop"), OF_C.iter().map(|line| line.to_string()).collect());
-    without_a_tracer_no_argument_is_evaluated(&scratch);
-
-    let shop = "usdt:./shop:net_shop:";
-    let script = [
-        format!(
-            "{shop}of_is {{ printf(\"of_is %d '%s' %d %lx\\n\", arg0, str(arg1, arg2), arg2, arg3); }}\n"
-        ),
-        format!("{shop}_9_numbers {{ printf(\"_9_numbers %lx %ld %ld\\n\", arg0, arg1, arg2); }}\n"),
-        format!("{shop}fetch_begin {{ printf(\"fetch %d '%s'\\n\", arg0, str(arg1, arg2)); }}\n"),
-        format!("{shop}numbers_small {{ printf(\"small %d %d %d %d\\n\", arg0, arg1, arg2, arg3); }}\n"),
-        format!("{shop}load_entry {{ printf(\"load %d\\n\", arg0); }}\n"),
-    ];
-    let Some(out) = read(&scratch, "", &script.concat(), "3") else { return };
-    for i in 0..3_i64 {
-        let name = if i % 2 == 0 { "even" } else { "(null)" };
-        let high = if i == 0 { 0 } else { -1 };
-        for line in [
-            format!("of_is {i} '{name}' {} {:x}\n", name.len(), i << 40),
-            format!("_9_numbers {:x} {} {high}\n", (i as f64 / 4.0).to_bits(), -i),
-            format!("fetch {i} 'text {i}'\n"),
-            format!("small {} {} {} {}\n", -i, 200 + i, -300 - i, 60000 + i),
-            format!("load {i}\n"),
-        ] {
-            assert_eq!(out.matches(&line).count(), 1, "{line}: {out}");
-        }
-    }
-    assert!(out.contains("3 evaluated"), "{out}");
-}
-
-const OF_C: [&str; 15] = [
-    "Other_Category:slow_ms -4+",
-    "net_shop:_9_numbers 8 8 8+",
-    "net_shop:a_text_that_is_longer_than_a_name_of_a_probe_may -4+",
-    "net_shop:evaluated -4+",
-    "net_shop:fetch_begin 8 8 8+",
-    "net_shop:fetch_end 8+",
-    "net_shop:line_21 -4+",
-    "net_shop:load_entry -4+",
-    "net_shop:many -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4+",
-    "net_shop:numbers_large -4 4 -8 8 4 8+",
-    // In C a character constant is an int.
-    "net_shop:numbers_small -1 1 -2 2 1 -4+",
-    "net_shop:of_is -4 8 8 8+",
-    "net_shop:queue_depth -4+",
-    "net_shop:scope_entry +",
-    "net_shop:within +",
-];
 
 const MESSAGE: &str = "silverpoint:message 1 8 8 8 8 4 8 8+";
 

@@ -10,6 +10,9 @@ static int count(void) { return ++evaluated; }
 
 static void scope(void) { SP_SCOPE(); }
 
+/* In a file without probes. */
+void end_passed(sp_span span);
+
 static void run(int i) {
     char text[32];
     snprintf(text, sizeof text, "text %d", i);
@@ -33,6 +36,7 @@ static void run(int i) {
     SP_SPAN("load", i);
     if (SP_ENABLED(debug)) SP_INSTANT("within");
     scope();
+    end_passed(SP_SPAN_BEGIN("passed", text));
 }
 
 int main(int argc, char** arguments) {

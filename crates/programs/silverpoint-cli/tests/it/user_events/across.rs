@@ -1,5 +1,6 @@
 //! Spans that end in another thread than they began in.
 
+use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 
@@ -21,16 +22,22 @@ fn ends_in_other_threads_have_the_activity_of_their_begin() {
 
 fn judge(program: &Path) {
     for with_ring in [false, true] {
-        judge_one(program, with_ring);
+        let _ = judge_one(program, with_ring, None);
     }
 }
 
-fn judge_one(program: &Path, with_ring: bool) {
+/// What the program says on standard error, with a library to preload.
+fn judge_one(program: &Path, with_ring: bool, preload: Option<&Path>) -> String {
     let scratch = Scratch::new();
     let path = scratch.path("events");
     let mut command = scratch.command(program, [""; 0]);
     command.env("SILVERPOINT_PROBES", "user_events").env("SILVERPOINT_USER_EVENTS_LIBRARY", library());
     command.env("EVENTS", &path).env("SILVERPOINT_FILTER", if with_ring { "trace" } else { "off" });
+    let said = scratch.path("said");
+    command.stderr(File::create(&said).unwrap());
+    if let Some(library) = preload {
+        command.env("LD_PRELOAD", library);
+    }
     let mut program = Ticking::start(&mut command);
     let wanted = ["passed_entry", "passed_exit", "inside", "own", "behind", "last"];
     scratch.wait("the events of each tracepoint", || {
@@ -77,6 +84,7 @@ fn judge_one(program: &Path, with_ring: bool) {
     known.sort_unstable();
     known.dedup();
     assert_eq!(known.len(), 60);
+    std::fs::read_to_string(said).unwrap()
 }
 
 #[test]
@@ -91,6 +99,25 @@ fn spans_in_c_end_in_other_threads() {
     let program =
         built("across-in-c", "gcc", &["-O2", &file("across.c"), &objects[0], &objects[1], "-pthread"]);
     judge(&program);
+}
+
+/// A span has its USDT probes, its events and its records at once.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn spans_in_c_with_usdt_end_in_other_threads() {
+    let objects = objects_of_c();
+    let words = ["-O2", "-DSILVERPOINT_USDT", &file("across.c"), &objects[0], &objects[1], "-pthread"];
+    let program = built("across-with-usdt", "gcc", &words);
+    let tracer = built("uprobes.so", "gcc", &["-O2", "-fPIC", "-shared", &crate::usdt::source("uprobes.c")]);
+    for with_ring in [false, true] {
+        let said = judge_one(&program, with_ring, Some(&tracer));
+        let hits = |probe: &str| said.lines().filter(|line| line.starts_with(probe)).count();
+        assert!(hits("shop:behind") > 20, "{said}");
+        assert_eq!(
+            [hits("shop:passed_entry "), hits("shop:passed_exit "), hits("shop:own ")],
+            [3, 3, 1].map(|each| each * hits("shop:behind"))
+        );
+    }
 }
 
 #[test]
