@@ -12,9 +12,10 @@
 //! draw(1);
 //! ```
 //!
-//! **Outputs**, also both at once. One is the kernel's `trace_marker`, written as Android writes it, for
+//! **Outputs**, also all at once. One is the kernel's `trace_marker`, written as Android writes it, for
 //! Perfetto, systrace and `atrace`. The other is Silverpoint's rings. A call there costs a hundredth of that,
-//! survives the death of the process, and lies on one timeline with all other records.
+//! survives the death of the process, and lies on one timeline with all other records. System tracers that the
+//! program is asked to feed (LTTng, user_events) get what the ring would get.
 //!
 //! **What is enabled.** Properties of Android's names ([`enabled_tags`]) enable the kernel's output. They are
 //! variables of the environment, or lines of the file that `SILVERPOINT_ATRACE_PROPERTIES` names, which is
@@ -30,6 +31,7 @@ mod ring;
 mod state;
 mod tag;
 
+use silverpoint::dynamic;
 use state::Outputs;
 pub use state::on_change;
 pub use tag::Tag;
@@ -50,7 +52,7 @@ pub fn is_in_marker(tag: Tag) -> bool {
 #[inline]
 pub fn is_in_ring(tag: Tag) -> bool {
     state::outputs(tag.bits()).ring()
-        && (tag.bits().is_power_of_two() || state::is_category_on(tag.category()))
+        && (tag.bits().is_power_of_two() && !dynamic::feeds_tracer() || state::is_category_on(tag.category()))
 }
 
 /// All tags that are enabled, as bits.
@@ -279,6 +281,7 @@ pub struct AsyncScope {
     /// Where it was begun.
     in_marker: bool,
     in_ring: bool,
+    in_tracer: bool,
 }
 
 /// Begins an asynchronous interval, with a cookie of its own. It ends when its guard is dropped, in any
@@ -289,7 +292,7 @@ pub fn async_scope(tag: Tag, name: &'static str) -> AsyncScope {
     if outputs.any() {
         return AsyncScope::begin(outputs, tag, name);
     }
-    AsyncScope { tag, name, cookie: 0, in_marker: false, in_ring: false }
+    AsyncScope { tag, name, cookie: 0, in_marker: false, in_ring: false, in_tracer: false }
 }
 
 impl AsyncScope {
@@ -300,9 +303,13 @@ impl AsyncScope {
         if in_marker {
             kernel::write(b'S', &[name], Some(cookie.into()));
         }
-        let in_ring =
-            outputs.ring() && ring::record_words(&ring::ASYNC_BEGIN, tag, name, [id(cookie)]).1 != 0;
-        Self { tag, name, cookie, in_marker, in_ring }
+        let made = if outputs.ring() {
+            ring::record_words(&ring::ASYNC_BEGIN, tag, name, [id(cookie)])
+        } else {
+            (0, 0)
+        };
+        let in_ring = ring::is_in_ring(made);
+        Self { tag, name, cookie, in_marker, in_ring, in_tracer: made.1 != 0 && !in_ring }
     }
 
     #[inline(never)]
@@ -310,8 +317,8 @@ impl AsyncScope {
         if self.in_marker {
             kernel::async_end(self.name, self.cookie);
         }
-        if self.in_ring {
-            ring::end_async(self.tag, self.name, id(self.cookie));
+        if self.in_ring || self.in_tracer {
+            ring::end_async(self.tag, self.name, id(self.cookie), self.in_ring);
         }
     }
 }
@@ -319,7 +326,7 @@ impl AsyncScope {
 impl Drop for AsyncScope {
     #[inline]
     fn drop(&mut self) {
-        if self.in_marker || self.in_ring {
+        if self.in_marker || self.in_ring || self.in_tracer {
             self.end();
         }
     }

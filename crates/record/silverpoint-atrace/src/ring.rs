@@ -1,9 +1,12 @@
 //! Output to the rings of Silverpoint. Each kind of call and name is a site of the category `atrace::TAG`. So
-//! directives, readers and converters treat them as spans, async spans, counters and instants of their own.
+//! directives, readers and converters treat them as spans, async spans, counters and instants of their own. System
+//! tracers get each as an event, too, if the program is asked to feed one.
 
 use std::cell::{Cell, RefCell};
 
-use silverpoint::dynamic::{self, Description, Encoder, Here, Later, Published, Recorded, Registered};
+use silverpoint::dynamic::{
+    self, Arguments, Description, Encoder, Here, Later, Published, Recorded, Registered, Wanted,
+};
 
 use crate::tag::Tag;
 
@@ -149,7 +152,8 @@ fn new_name(kind: &Kind, tag: Tag, name: &str, key: Key) -> Option<Registered> {
     .flatten()
 }
 
-/// Records one call whose arguments beside the name have 64 bits each. Gives site and ticks, zeros when nothing was recorded.
+/// Records one call whose arguments beside the name have 64 bits each. Gives site, with [`TRACED`] where a system
+/// tracer may have it, and ticks; zeros when nothing was recorded.
 #[inline(always)]
 pub(crate) fn record_words<const N: usize>(
     kind: &'static Kind,
@@ -180,8 +184,8 @@ fn words_otherwise<const N: usize>(kind: &'static Kind, tag: Tag, name: &str, wo
 
 #[inline(always)]
 fn words_of<const N: usize>(site: Registered, words: [u64; N]) -> (u32, u64) {
-    if !dynamic::is_on(&site) {
-        return (0, 0);
+    if !dynamic::wanted(&site).by_ring_alone() {
+        return give(site, &|encoder| words.iter().for_each(|word| encoder.u64(*word)));
     }
     if site.id == 0 {
         return without_site();
@@ -214,20 +218,25 @@ fn without_site() -> (u32, u64) {
 pub(crate) fn record(kind: &Kind, tag: Tag, name: &str, fill: impl Fn(&mut Encoder<'_>)) -> (u32, u64) {
     let site = if name.len() <= LONGEST { named(kind, tag, name) } else { None };
     let Some(site) = site else { return unnamed(kind, tag, name, &fill) };
-    if !dynamic::is_on(&site) {
-        return (0, 0);
+    if !dynamic::wanted(&site).by_ring_alone() {
+        return give(site, &fill);
     }
     made(site.id, fill)
 }
 
-/// Ends what was begun by [`ASYNC_BEGIN`], whether it would be begun still or not.
-pub(crate) fn end_async(tag: Tag, name: &str, id: u64) {
+/// Ends what was begun by [`ASYNC_BEGIN`], whether it would be begun still or not: in the ring only if that has the
+/// begin.
+pub(crate) fn end_async(tag: Tag, name: &str, id: u64, is_in_ring: bool) {
     let fill = |encoder: &mut Encoder<'_>| encoder.u64(id);
     let site = if name.len() <= LONGEST { named(&ASYNC_END, tag, name) } else { None };
-    let _ = match site {
-        Some(site) => made(site.id, fill),
-        None => made_unnamed(unnamed_site(&ASYNC_END, tag), name, &fill),
+    let made_of = |site: Registered, fill: &dyn Fn(&mut Encoder<'_>)| {
+        let wanted = Wanted::by(is_in_ring, dynamic::wanted(&site).by_tracer());
+        let _ = if wanted.by_ring_alone() { made(site.id, fill) } else { given(site.id, wanted, fill) };
     };
+    match site {
+        Some(site) => made_of(site, &fill),
+        None => with_name(name, &fill, |fill| made_of(unnamed_site(&ASYNC_END, tag), fill)),
+    }
 }
 
 /// The site of names that are not remembered.
@@ -240,18 +249,48 @@ fn unnamed_site(kind: &Kind, tag: Tag) -> Registered {
 #[cold]
 fn unnamed(kind: &Kind, tag: Tag, name: &str, fill: &dyn Fn(&mut Encoder<'_>)) -> (u32, u64) {
     let site = unnamed_site(kind, tag);
-    if !dynamic::is_on(&site) {
-        return (0, 0);
-    }
-    made_unnamed(site, name, fill)
+    with_name(name, fill, |fill| {
+        if dynamic::wanted(&site).by_ring_alone() { made(site.id, fill) } else { give(site, fill) }
+    })
 }
 
+/// The name is the last argument.
 #[cold]
-fn made_unnamed(site: Registered, name: &str, fill: &dyn Fn(&mut Encoder<'_>)) -> (u32, u64) {
-    made(site.id, |encoder| {
+fn with_name<R>(
+    name: &str,
+    fill: &dyn Fn(&mut Encoder<'_>),
+    record: impl FnOnce(&dyn Fn(&mut Encoder<'_>)) -> R,
+) -> R {
+    record(&|encoder: &mut Encoder<'_>| {
         fill(encoder);
         encoder.text(name);
     })
+}
+
+/// As [`made`], where the ring does not want it, or not it alone.
+#[cold]
+#[inline(never)]
+fn give(site: Registered, fill: &dyn Fn(&mut Encoder<'_>)) -> (u32, u64) {
+    let wanted = dynamic::wanted(&site);
+    if wanted.by_nobody() {
+        return (0, 0);
+    }
+    if site.id == 0 {
+        return if wanted.by_ring() { without_site() } else { (0, 0) };
+    }
+    if !wanted.by_ring() && !dynamic::tracer_wants(site.id) {
+        return (0, 0);
+    }
+    given(site.id, wanted, fill)
+}
+
+#[cold]
+fn given(id: u32, wanted: Wanted, fill: &dyn Fn(&mut Encoder<'_>)) -> (u32, u64) {
+    let mut arguments = Arguments::new();
+    arguments.encode(fill);
+    let given = arguments.give(LEVEL, id, None, wanted);
+    let mark = if given.is_recorded { TRACED } else { TRACED | UNRECORDED };
+    (id | mark, given.ticks)
 }
 
 #[inline(always)]
@@ -280,8 +319,19 @@ const NEAR: usize = 32;
 /// Begins that one thread may leave open; the ends of further ones are lost, and counted.
 const MOST_OPEN: usize = 10_000;
 
-/// In a begin's site: it was also written to the kernel, so its end must be, too.
-const MARKED: u32 = 1 << 31;
+/// In a begin's site: something else is to be done at its end.
+const UNUSUAL: u32 = 1 << 31;
+/// It was also written to the kernel, so its end must be, too.
+const TOLD: u32 = UNUSUAL | 1 << 30;
+/// A system tracer may have it; it is not in the ring. (Ids of sites are smaller than these.)
+const TRACED: u32 = UNUSUAL | 1 << 29;
+const UNRECORDED: u32 = 1 << 28;
+const MARKS: u32 = TOLD | TRACED | UNRECORDED;
+
+/// Whether the ring has what was recorded.
+pub(crate) fn is_in_ring((site, ticks): (u32, u64)) -> bool {
+    ticks != 0 && site & UNRECORDED == 0
+}
 
 thread_local! {
     static OPEN: Open = const { Open { depth: Cell::new(0), near: [const { Cell::new((0, 0)) }; NEAR] } };
@@ -298,7 +348,7 @@ pub(crate) fn begin(tag: Tag, name: &str) {
 /// Notes a begin that was written to the kernel.
 #[inline(always)]
 pub(crate) fn open_marked((site, ticks): (u32, u64)) {
-    open((site | MARKED, ticks));
+    open((site | TOLD, ticks));
 }
 
 /// Notes a begin: of a span that is not in the ring, too, so that its end ends nothing else.
@@ -329,7 +379,7 @@ fn open_far(depth: usize, begun: (u32, u64)) {
         Some(())
     };
     let is_kept = depth < MOST_OPEN && FAR.try_with(keep).is_ok_and(|kept| kept.is_some());
-    if !is_kept && begun.0 & !MARKED != 0 {
+    if !is_kept && begun.0 & !MARKS != 0 {
         dynamic::lose_other();
     }
 }
@@ -351,7 +401,7 @@ pub(crate) fn end() -> bool {
             None => end_far(depth),
         };
         open.depth.set(depth);
-        // (One comparison: neither nothing nor marked.)
+        // (One comparison: neither nothing nor unusual.)
         if site as i32 <= 0 {
             return end_otherwise(site, begun, depth);
         }
@@ -367,14 +417,17 @@ fn end_span(site: u32, begun: u64) {
     }
 }
 
-/// For one that was written to the kernel, or that is not in the ring.
+/// For one that was written to the kernel, that a system tracer may have, or that is not in the ring.
 #[inline(never)]
 fn end_otherwise(site: u32, begun: u64, depth: usize) -> bool {
-    if site & MARKED != 0 {
+    if site & TOLD == TOLD {
         crate::kernel::end();
     }
-    if site & !MARKED != 0 {
-        end_span(site & !MARKED, begun);
+    let id = site & !MARKS;
+    if site & TRACED == TRACED {
+        let _ = dynamic::give_end(LEVEL, id, begun, Wanted::by(site & UNRECORDED == 0, true));
+    } else if id != 0 {
+        end_span(id, begun);
     }
     depth < MOST_OPEN
 }

@@ -147,6 +147,15 @@ fn every_call_of_atrace_is_as_in_the_ring() {
     assert_eq!(ended.out, "1000 events equal\n");
 }
 
+#[test]
+fn every_call_of_atrace_in_rust_is_as_in_the_ring() {
+    let Some(scratch) = prepared() else { return };
+    let Some(ended) = check(&scratch, &[&"atrace", &SILVERPOINT, &example("atrace_calls"), &"100"]) else {
+        return;
+    };
+    assert_eq!(ended.out, "1300 events equal\n");
+}
+
 /// With the ring and without it: glog's own destinations do not decide what LTTng gets.
 #[test]
 fn every_statement_of_glog_is_an_event() {

@@ -1,6 +1,7 @@
 //! Events for the kernel's user_events, of tracepoints in C++, C and Rust. A decoder that knows nothing of Silverpoint reads their bytes.
 
 mod across;
+mod atrace;
 mod etl;
 mod etw;
 mod fed;
