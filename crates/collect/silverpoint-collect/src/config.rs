@@ -8,7 +8,7 @@ use std::time::Duration;
 use silverpoint_shm::observer::SessionName;
 pub use silverpoint_wire::compression::Compression;
 
-pub use crate::keep::Backtrace;
+pub use crate::keep::kept::Backtrace;
 
 /// How records are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

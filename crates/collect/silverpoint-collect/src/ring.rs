@@ -5,7 +5,7 @@ use std::time::Instant;
 use silverpoint_wire::block::StreamInfo;
 use silverpoint_wire::layout::CAUSES;
 
-use crate::keep::Kept;
+use crate::keep::kept::Kept;
 use crate::statement::Statement;
 
 /// One ring, as far as the collector remembers it.

@@ -15,7 +15,7 @@ use silverpoint_wire::slice::RingHeader;
 use crate::config::Encoding;
 use crate::declared::{Declared, Report, greatest};
 use crate::give_back::Unused;
-use crate::keep::Keep;
+use crate::keep::kept::Keep;
 use crate::prepare::Prepared;
 use crate::rings::{Listing, Rings};
 use crate::sink::Sink;

@@ -5,7 +5,7 @@ use silverpoint_wire::layout::collector_state;
 
 use super::{Collector, MAX_SESSIONS};
 use crate::attach::{announce, attach};
-use crate::keep::Keep;
+use crate::keep::kept::Keep;
 use crate::session::Session;
 use crate::takeover::take_over;
 

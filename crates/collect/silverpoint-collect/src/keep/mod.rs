@@ -1,5 +1,5 @@
 //! Keeping back: the last records stay in the rings until a bad record comes or they are requested
-//! ([`Backtrace`]).
+//! ([`Backtrace`](crate::Backtrace)).
 //!
 //! ```text
 //!  a ring   …│ forgotten, overwritten │ kept back: judged, counted │ not yet seen │
@@ -15,7 +15,7 @@
 //! leaves them to the collector, which then writes them. A collector that is killed leaves them to the next
 //! one. What both leave is found by a recovery. Only the dead collector knew how much was forgotten.
 
-mod kept;
+pub(crate) mod kept;
 
 use std::time::Instant;
 
@@ -30,9 +30,7 @@ use crate::look::{Active, Looked, READ, judge};
 use crate::session::Session;
 use crate::sink::{PassError, Sink};
 use crate::statement::Statement;
-pub use kept::Backtrace;
-pub(crate) use kept::{Keep, Kept};
-use kept::{Piece, Untold};
+use kept::{Keep, Piece, Untold};
 
 /// What is forgotten at a time: an eighth of a ring, between these.
 const LEAST_PIECE: u64 = 256;
