@@ -92,8 +92,9 @@ export const tests = {
   "the filter completes, and says what is wrong": async ({ shop }) => {
     const page = await open(shop, "#records");
     await page.keyboard.press("/");
-    await page.keyboard.type("--lev");
     await page.getByRole("option").first().waitFor();
+    await page.keyboard.type("--lev");
+    await page.getByRole("option", { name: "--level" }).waitFor();
     await page.keyboard.press("Tab");
     await until("the completion", async () => (await page.inputValue(".filter input")).startsWith("--level"));
     page.isExpected = (text) => text.includes("400");

@@ -30,7 +30,7 @@ const OPTIONS: [&str; 9] = [
 
 pub(super) fn complete(views: &mut Views, mut params: Params) -> Result<Vec<u8>, Wrong> {
     let filter = params.filter()?;
-    let text = params.text("text")?.ok_or_else(|| Wrong::usage("text is missing"))?;
+    let text = params.text("text")?.unwrap_or_default();
     let at = params.needed("at", 0..=crate::params::TEXT_MAX)?;
     params.end()?;
     let view = views.get(&filter)?;

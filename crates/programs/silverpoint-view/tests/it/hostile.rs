@@ -66,7 +66,7 @@ fn every_parameter_has_bounds() {
         "/api/values?name=x&count=1001",
         "/api/search?text=",
         "/api/flame?from=1&to=0",
-        "/api/complete?at=0",
+        "/api/complete?text=a",
         "/api/complete?text=a&at=4097",
         "/api/sql?job=x",
         "/api/sql?from=0",

@@ -303,6 +303,10 @@ fn a_filter_line_is_completed() {
     assert_eq!(complete("-l warn --thr"), (8, vec!["--thread".to_owned()]));
     assert_eq!(complete("-t ü -l w").1, ["warn"]);
     assert_eq!(complete("id=1 and i").1, ["id"]);
+    // Of an empty line: names, as the page asks when the box gets the focus.
+    let empty = server.ask("/api/complete?at=0");
+    assert_eq!(empty, server.ask("/api/complete?text=&at=0"));
+    assert!(empty["items"].as_array().unwrap().iter().any(|item| item["text"] == "id"), "{empty}");
 }
 
 #[test]
