@@ -89,9 +89,9 @@ class CrashBytes {
     char *begin_, *at_, *end_;
 };
 
-// The arguments, in at most `most` bytes (at least 400); returns their size.
+// The arguments, in at most `most` bytes (at least 400); returns their size. `stream`: of the thread.
 SP_DETAIL_COLD std::size_t put_crash(char* out, std::size_t most, const Crash& crash, const StackTrace& stack,
-                                     bool& is_cut) {
+                                     const RingHeader& stream, bool& is_cut) {
     // The most that values of fixed or bounded size take, with the lengths of the others.
     constexpr std::size_t kFixed = 300;
     CrashBytes bytes(out, most);
@@ -108,8 +108,10 @@ SP_DETAIL_COLD std::size_t put_crash(char* out, std::size_t most, const Crash& c
     bytes.put(static_cast<std::uint8_t>(crash.sender != 0));
     if (crash.sender != 0) bytes.put(crash.sender);
     bytes.put(thread_id());
-    char name[16] = {};
-    name_of_thread(name);
+    const std::uint64_t halves[2] = {stream.name[0].load(std::memory_order_relaxed),
+                                     stream.name[1].load(std::memory_order_relaxed)};
+    char name[16];
+    std::memcpy(name, halves, sizeof name);
     bytes.text(name, strnlen(name, sizeof name), sizeof name);
     // Lengths of both lists, and one module with its path cut.
     constexpr std::size_t kRest = 12 + 4 + 100;
@@ -178,7 +180,7 @@ SP_DETAIL_COLD void write_crash(const CrashRing& kept, const Crash& crash, const
     std::size_t most = std::size_t{capacity / 4} & ~std::size_t{7};
     if (most > kCrashMost) most = kCrashMost;
     bool is_cut = false;
-    const std::size_t used = 16 + put_crash(buffer + 16, most - 16, crash, stack, is_cut);
+    const std::size_t used = 16 + put_crash(buffer + 16, most - 16, crash, stack, kept.ring.header(), is_cut);
     const std::size_t size = (used + 7) & ~std::size_t{7};
     std::memset(buffer + used, 0, size - used);
     const std::uint32_t head[2] = {static_cast<std::uint32_t>(size) | (is_cut ? kTruncated : 0),

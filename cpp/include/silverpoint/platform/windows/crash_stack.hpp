@@ -204,6 +204,7 @@ SP_DETAIL_COLD void find_modules(StackTrace& stack) {
 
 SP_DETAIL_COLD void prepare_stack(StackTrace& room) {
     find_stack_walker();
+    describe_thread();
     walk_stack(room, 0);
     find_modules(room);
     room.count = room.missing = room.module_count = 0;

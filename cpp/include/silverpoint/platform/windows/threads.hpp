@@ -25,10 +25,23 @@ SP_DETAIL_COLD bool is_thread_dead(std::uint32_t tid) {
     return has_ended;
 }
 
-// The name of this thread, of up to 15 bytes, the rest zero. Windows before 10 has none.
+// For names of threads; null before Windows 10. It is looked up once: when something fails, the loader
+// may be locked.
+using DescribeThread = long(__stdcall*)(void*, wchar_t**);
+SP_DETAIL_COLD DescribeThread describe_thread() {
+    static constinit std::atomic<DescribeThread> known{nullptr};
+    static constinit std::atomic<bool> is_looked_up{false};
+    if (!is_looked_up.load(std::memory_order_acquire)) {
+        known.store(system_function<DescribeThread>(L"kernelbase.dll", "GetThreadDescription"),
+                    std::memory_order_relaxed);
+        is_looked_up.store(true, std::memory_order_release);
+    }
+    return known.load(std::memory_order_relaxed);
+}
+
+// The name of this thread, of up to 15 bytes, the rest zero.
 SP_DETAIL_COLD void name_of_thread(char (&name)[16]) {
-    using Describe = long(__stdcall*)(void*, wchar_t**);
-    const auto describe = system_function<Describe>(L"kernelbase.dll", "GetThreadDescription");
+    const DescribeThread describe = describe_thread();
     wchar_t* wide = nullptr;
     if (describe == nullptr || describe(GetCurrentThread(), &wide) < 0 || wide == nullptr) return;
     char text[48] = {};  // three bytes for a unit, at most
