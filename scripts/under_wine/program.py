@@ -7,7 +7,7 @@ from __main__ import OUT, PROGRAM, ROOT, RUST, SILVERPOINT, SKIPPED, TARGET, Pla
 
 FORMATS = "jsonl json cbor tsv csv xml chrome perfetto systrace".split()
 OTHERS = ["wasm32-unknown-unknown", "aarch64-apple-darwin"]
-COMMANDS_OF_LINUX = "attach collect config ctl debug doctor ls replay run tail top view".split()
+COMMANDS_OF_LINUX = "config debug doctor replay top view".split()
 
 
 def both(place, *arguments, ends=0, **more):
@@ -165,7 +165,6 @@ def test_what_the_program_lacks_it_says(_):
     place = Place("program-lacks")
     whole = "is not there on Windows: use it on Linux (docs/guide/windows.md)\n"
     asked = [([name, "--some", "thing"], f"silverpoint: `silverpoint {name}` ") for name in COMMANDS_OF_LINUX]
-    asked += [(["recover", "--all"], "silverpoint: recovering sessions ")]
     for arguments, begin in asked:
         done = place.wine("silverpoint.exe", *arguments)
         assert (done.returncode, done.stdout, done.stderr) == (7, "", begin + whole), (arguments, done)

@@ -4,10 +4,8 @@ mod taking;
 
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::num::NonZeroU64;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use silverpoint_shm::observer::{Nudge, ObserveError, SessionName, TableSite, sleep_until_rung};
 use silverpoint_wire::directive;
 use silverpoint_wire::layout::collector_state;
@@ -21,6 +19,7 @@ use crate::error::{CollectError, SYNCING};
 use crate::keep;
 use crate::look::Looked;
 use crate::pace::{Pace, Rest};
+use crate::platform;
 use crate::session::Session;
 use crate::sink::{PassError, Sink};
 use crate::stats::{Message, Stats};
@@ -325,7 +324,7 @@ impl Collector {
     fn be_punctual(&mut self) {
         if !std::mem::replace(&mut self.is_punctual, true) {
             // Where the system refuses, rings are a little larger.
-            let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1_000));
+            platform::be_punctual();
         }
     }
 
@@ -508,13 +507,7 @@ impl Collector {
     }
 
     fn wait_for_sessions(&self, time: Duration) {
-        let mut fds: Vec<PollFd<'_>> = self
-            .watched
-            .iter()
-            .filter_map(|watched| watched.descriptor().map(|fd| PollFd::new(fd, PollFlags::IN)))
-            .collect();
-        let timeout = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: i64::from(time.subsec_nanos()) };
-        let _ = poll(&mut fds, Some(&timeout));
+        platform::watch::wait(self.watched.iter().filter_map(Watched::watch_of), time);
     }
 }
 

@@ -1,15 +1,13 @@
 //! Finding sessions: a directory that is watched, and looked through when something appeared in it, or now and then.
 
 use std::collections::{HashMap, HashSet};
-use std::mem::MaybeUninit;
-use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
-use silverpoint_shm::kept::KeptFd;
 use silverpoint_shm::observer::{SessionName, list};
 use silverpoint_shm::root::Root;
+
+use crate::platform::watch::Watch;
 
 /// A root is looked through so often even when nothing is reported: watching may be impossible.
 const SCAN_INTERVAL: Duration = Duration::from_secs(2);
@@ -25,7 +23,7 @@ const MAX_REFUSED: usize = 10_000;
 pub(crate) struct Watched {
     path: PathBuf,
     root: Option<Root>,
-    watch: Option<KeptFd>,
+    watch: Option<Watch>,
     scanned: Option<Instant>,
     opened: Option<Instant>,
     /// When each was last tried in vain.
@@ -66,8 +64,8 @@ impl Watched {
         self.root.as_ref()
     }
 
-    /// The watch's descriptor: readable when something has appeared.
-    pub(crate) fn descriptor(&self) -> Option<&KeptFd> {
+    /// What says when something has appeared.
+    pub(crate) fn watch_of(&self) -> Option<&Watch> {
         self.watch.as_ref().filter(|watch| watch.is_intact())
     }
 
@@ -157,30 +155,11 @@ impl Watched {
 
     /// Without a watch the interval must do.
     fn watch(&mut self, root: &Root) {
-        // By descriptor: the path may lead elsewhere by now.
-        let path = format!("/proc/self/fd/{}", root.fd().as_raw_fd());
-        let watch = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK);
-        self.watch = watch
-            .and_then(|watch| {
-                inotify::add_watch(
-                    &watch,
-                    path,
-                    WatchFlags::MOVED_TO | WatchFlags::CREATE | WatchFlags::ONLYDIR,
-                )?;
-                Ok(KeptFd::new(watch))
-            })
-            .ok();
+        self.watch = Watch::new(root);
     }
 
-    fn is_reported(&self) -> bool {
-        let Some(watch) = &self.watch else { return false };
-        let mut buffer = [MaybeUninit::<u8>::uninit(); 4096];
-        let mut reader = inotify::Reader::new(watch, &mut buffer);
-        let mut reported = false;
-        while reader.next().is_ok() {
-            reported = true;
-        }
-        reported
+    fn is_reported(&mut self) -> bool {
+        self.watch.as_mut().is_some_and(Watch::is_reported)
     }
 
     fn complain(&mut self, text: String) {

@@ -44,20 +44,15 @@ pub(crate) fn reached(name: &str) -> bool {
     }
 }
 
-/// SIGKILL, now.
+/// Ends the process as a kill does, now.
 pub(crate) fn kill() {
-    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
-    loop {
-        std::thread::park();
-    }
+    crate::platform::kill()
 }
 
 #[cfg(feature = "fault-points")]
 mod armed {
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicU64, Ordering};
-
-    use rustix::process::{Signal, getpid, kill_process};
 
     struct Wanted {
         place: String,
@@ -78,7 +73,7 @@ mod armed {
         let Some(wanted) = wanted.as_ref().filter(|wanted| wanted.place == name) else { return false };
         let is_it = PASSED.fetch_add(1, Ordering::Relaxed) + 1 == wanted.nth;
         if is_it && wanted.halts {
-            let _ = kill_process(getpid(), Signal::STOP);
+            crate::platform::halt();
         }
         is_it && !wanted.halts
     }

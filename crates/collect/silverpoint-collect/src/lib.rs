@@ -27,6 +27,7 @@
 //!  drain, look one ring's bytes: copy, judge, into the batch         recover, sweep         sessions that nobody collected
 //!  trace       the file: blocks, appending, rotation, quota          keep                   leaves records in rings until a bad one comes
 //!  onlooker    copies without collecting                             prepare                pages for threads to come
+//!  platform    what it asks of Linux, and of Windows
 //!  pace        how long to sleep                                     fault                  places where tests kill the process
 //! ```
 //!
@@ -52,6 +53,7 @@ mod keep;
 mod look;
 mod onlooker;
 mod pace;
+mod platform;
 mod prepare;
 mod recover;
 mod ring;

@@ -7,11 +7,10 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 
-use rustix::fs::{Dir, Mode, OFlags};
 use silverpoint_shm::kept::KeptFd;
 use silverpoint_shm::observer::{Intent, ObserveError, ObservedSession, Slice};
+use silverpoint_shm::platform::files::{names, open_directory, open_to_read, open_to_read_at, status};
 use silverpoint_wire::block::BlockKind;
 use silverpoint_wire::bytes::u64_at;
 use silverpoint_wire::scan::{Found, Scanner};
@@ -54,13 +53,11 @@ pub(crate) fn take_over(
 
 /// The file of an intent: by its path, or a part beside it, or any file of that directory, if it is the same file.
 fn find(intent: &Intent, trace: &TraceFile) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let is_it = |file: &File| {
-        file.metadata()
-            .is_ok_and(|found| found.is_file() && (found.dev(), found.ino()) == (intent.dev, intent.ino))
+        status(file)
+            .is_ok_and(|found| found.is_file && (found.device, found.inode) == (intent.dev, intent.ino))
     };
-    if let Ok(fd) = rustix::fs::open(&intent.path, flags, Mode::empty()) {
-        let file = File::from(fd);
+    if let Ok(file) = open_to_read(&intent.path) {
         if is_it(&file) {
             return Ok(file);
         }
@@ -71,24 +68,22 @@ fn find(intent: &Intent, trace: &TraceFile) -> io::Result<File> {
     let directory = if trace.path().parent() == Some(parent) {
         trace.directory()
     } else {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        opened = KeptFd::new(rustix::fs::open(parent, flags, Mode::empty())?);
+        opened = KeptFd::new(open_directory(parent)?);
         &opened
     };
     for part in rotated(directory, name)? {
         if (part.dev, part.ino) == (intent.dev, intent.ino) {
-            let file = File::from(rustix::fs::openat(directory, &part.name, flags, Mode::empty())?);
+            let file = open_to_read_at(directory, &part.name)?;
             if is_it(&file) {
                 return Ok(file);
             }
         }
     }
     // Somebody has given it another name.
-    let mut entries = Dir::read_from(directory)?.take(MAX_ENTRIES);
-    while let Some(entry) = entries.next().transpose()? {
-        if entry.ino() == intent.ino {
-            if let Ok(fd) = rustix::fs::openat(directory, entry.file_name(), flags, Mode::empty()) {
-                let file = File::from(fd);
+    for entry in names(directory)?.take(MAX_ENTRIES) {
+        let (name, inode) = entry?;
+        if inode == intent.ino {
+            if let Ok(file) = open_to_read_at(directory, &name) {
                 if is_it(&file) {
                     return Ok(file);
                 }

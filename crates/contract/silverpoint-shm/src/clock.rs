@@ -1,8 +1,13 @@
 //! Ticks: what the hot path reads, and how they relate to time.
-
-use std::time::Duration;
+// (Sessions are made on Linux alone.)
+#![cfg_attr(windows, allow(dead_code))]
 
 use silverpoint_wire::clock::Anchor;
+
+use crate::platform::time;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) use crate::platform::time::coarse_ns;
+pub(crate) use crate::platform::time::wall_ns;
 
 /// Where a session's ticks come from (`clock_source` in the control header).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,23 +94,9 @@ pub fn counter() -> u64 {
     0
 }
 
-/// CLOCK_MONOTONIC, in nanoseconds.
+/// CLOCK_MONOTONIC, in nanoseconds; on Windows the performance counter.
 pub fn monotonic_ns() -> u64 {
-    nanoseconds(rustix::time::clock_gettime(rustix::time::ClockId::Monotonic))
-}
-
-/// CLOCK_MONOTONIC as of the last timer tick: a few ns to read, up to 10 ms late.
-pub(crate) fn coarse_ns() -> u64 {
-    nanoseconds(rustix::time::clock_gettime(rustix::time::ClockId::MonotonicCoarse))
-}
-
-/// CLOCK_REALTIME.
-pub(crate) fn wall_ns() -> u64 {
-    nanoseconds(rustix::time::clock_gettime(rustix::time::ClockId::Realtime))
-}
-
-fn nanoseconds(time: rustix::time::Timespec) -> u64 {
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32).as_nanos() as u64
+    time::monotonic_ns()
 }
 
 /// This moment on the three clocks.
@@ -171,6 +162,8 @@ mod x86 {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     /// A machine whose clocks go by one unit with each reading, and by the given number in the middle of some.

@@ -8,9 +8,8 @@
 use std::fs::File;
 use std::io;
 use std::mem::ManuallyDrop;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::OFlags;
+use crate::platform::files::{self, AccessOfFile, AsDescriptor, Descriptor};
 
 /// Device and inode.
 pub type Identity = (u64, u64);
@@ -18,13 +17,13 @@ pub type Identity = (u64, u64);
 /// A descriptor, and the identity of its file when it was opened.
 #[derive(Debug)]
 pub struct KeptFd {
-    fd: ManuallyDrop<OwnedFd>,
+    fd: ManuallyDrop<Descriptor>,
     identity: Identity,
 }
 
 impl KeptFd {
     /// Of what is open now.
-    pub fn new(fd: impl Into<OwnedFd>) -> Self {
+    pub fn new(fd: impl Into<Descriptor>) -> Self {
         let fd = fd.into();
         // What cannot be asked is not ours either: it is never written, nor closed.
         let identity = identity(&fd).unwrap_or_default();
@@ -34,6 +33,11 @@ impl KeptFd {
     /// What was opened.
     pub fn identity(&self) -> Identity {
         self.identity
+    }
+
+    /// What is open under its number, whether that is the same file or not.
+    pub(crate) fn descriptor(&self) -> &Descriptor {
+        &self.fd
     }
 
     /// Whether it still stands for that.
@@ -54,14 +58,8 @@ fn closed() -> io::Error {
     io::Error::new(io::ErrorKind::NotConnected, "the program has closed the descriptor of this file")
 }
 
-fn identity(fd: impl AsFd) -> Option<Identity> {
-    rustix::fs::fstat(fd).ok().map(|found| (found.st_dev, found.st_ino))
-}
-
-impl AsFd for KeptFd {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
-    }
+fn identity(fd: impl AsDescriptor) -> Option<Identity> {
+    files::status(fd).ok().map(|found| (found.device, found.inode))
 }
 
 impl Drop for KeptFd {
@@ -80,14 +78,14 @@ pub struct KeptFile {
     file: ManuallyDrop<File>,
     identity: Identity,
     /// `None` when it could not be asked.
-    access: Option<OFlags>,
+    access: Option<AccessOfFile>,
 }
 
 impl KeptFile {
     /// Of what is open now.
     pub fn new(file: File) -> Self {
         let identity = identity(&file).unwrap_or_default();
-        let access = access(&file);
+        let access = files::access(&file);
         Self { file: ManuallyDrop::new(file), identity, access }
     }
 
@@ -98,7 +96,8 @@ impl KeptFile {
 
     /// Whether the descriptor still stands for the file, and permits what it did.
     pub fn is_intact(&self) -> bool {
-        identity(&*self.file).is_some_and(|now| now == self.identity) && access(&self.file) == self.access
+        identity(&*self.file).is_some_and(|now| now == self.identity)
+            && files::access(&self.file) == self.access
     }
 
     /// The file, if the descriptor still stands for it. To be called before each batch of writes.
@@ -124,12 +123,7 @@ impl Drop for KeptFile {
     }
 }
 
-/// Reading, writing, or both.
-fn access(file: &File) -> Option<OFlags> {
-    rustix::fs::fcntl_getfl(file).ok().map(|flags| flags & OFlags::ACCMODE)
-}
-
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use std::io::Write;
     use std::os::fd::{AsRawFd, FromRawFd};

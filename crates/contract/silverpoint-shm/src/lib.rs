@@ -26,28 +26,27 @@
 //!  memory     how much memory the rings of a session may take
 //!  hangup     SIGHUP for who wants files opened anew, and as it was before when nobody does
 //!  probe      what this kernel and this process allow
+//!  platform   what the observer and collectors ask of Linux, and of Windows; with `root`, `locks` and `ending`
 //!  observer   the collector's side: positions and data by pread, never through a map of a producer's file
 //! ```
 //!
 //! The bytes are those of spec/wire.md. Invariants: `owner` and `ring` allocate nothing from the heap and
 //! take no lock, so that a tracepoint may be in a signal handler. `observer` trusts nothing that it reads.
 
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[cfg(not(any(target_os = "linux", target_os = "android", windows)))]
 compile_error!(
-    "This crate of Silverpoint needs Linux: its shared memory, futexes and file locks. Elsewhere the crates `silverpoint`, `silverpoint-log` and `silverpoint-tracing` have all tracepoints off; put others below `[target.'cfg(target_os = \"linux\")'.dependencies]`, and what uses them behind `#[cfg(target_os = \"linux\")]`."
+    "This crate of Silverpoint needs Linux, or Windows for what collects: its shared memory and file locks. Elsewhere the crates `silverpoint`, `silverpoint-log` and `silverpoint-tracing` have all tracepoints off; put others below `[target.'cfg(target_os = \"linux\")'.dependencies]`, and what uses them behind `#[cfg(target_os = \"linux\")]`."
 );
 
-#[cfg(any(target_os = "linux", target_os = "android"))]
+#[cfg(any(target_os = "linux", target_os = "android", windows))]
 pub mod clock;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod crash;
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub mod ending;
-#[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod exit;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod hangup;
-#[cfg(any(target_os = "linux", target_os = "android"))]
+#[cfg(any(target_os = "linux", target_os = "android", windows))]
 pub mod kept;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod lasting;
@@ -55,21 +54,22 @@ pub mod lasting;
 mod lines;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod memory;
-#[cfg(any(target_os = "linux", target_os = "android"))]
+#[cfg(any(target_os = "linux", target_os = "android", windows))]
 pub mod observer;
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub mod ofd;
-#[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod owner;
+#[cfg(any(target_os = "linux", target_os = "android", windows))]
+pub mod platform;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod probe;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod ring;
-#[cfg(any(target_os = "linux", target_os = "android"))]
-pub mod root;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod signal_mask;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod synchronous;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod sys;
+
+#[cfg(any(target_os = "linux", target_os = "android", windows))]
+pub use platform::{ending, locks, root};

@@ -4,24 +4,22 @@
 //! collects; it detaches when its standard input ends. The guard waits, and restores the sessions' modes when
 //! the worker dies. When both are killed, the next process that opens the session restores it.
 
-use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use signal_hook::consts::signal::{SIGCHLD, SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
-use signal_hook::iterator::Signals;
 use silverpoint_collect::{AttachMode, Collector, Config, Existing, Filter};
 use silverpoint_shm::observer::ObservedSession;
 
 use crate::collect::{InputEnd, tell};
-use crate::exit::{Exit, Outcome, at, failure, inform, note};
+use crate::exit::{Exit, Failed, Outcome, at, failure, inform, note};
+use crate::names;
+use crate::platform::{ending, processes};
 use crate::sessions::{self, Place};
 use crate::store::{Store, directives};
 use crate::summary::Summary;
-use crate::{names, processes};
 
 /// Collect from a running program until it ends or Ctrl-C, then restore its settings
 #[derive(clap::Args)]
@@ -60,8 +58,7 @@ pub fn run(args: Args) -> Outcome {
 fn guard(pid: u32) -> Outcome {
     let places = sessions::living(pid)?;
     refuse_taken(&places)?;
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGCHLD])
-        .map_err(|error| failure(format!("signals cannot be watched: {error}")))?;
+    let mut guard = ending::Guard::new().map_err(unwatched)?;
     let program = std::env::current_exe()
         .map_err(|error| failure(format!("cannot find this program's own executable: {error}")))?;
     let mut worker = Command::new(program)
@@ -70,30 +67,23 @@ fn guard(pid: u32) -> Outcome {
         .stdin(Stdio::piped())
         .spawn()
         .map_err(|error| failure(format!("the collector's process cannot be started: {error}")))?;
-    let status = wait(&mut worker, &mut signals).map_err(at("the collector's process"))?;
-    let Some(code) = status.code() else {
+    let status = guard.wait(&mut worker).map_err(at("the collector's process"))?;
+    let killer = ending::killer(status);
+    // Windows has no sign of a death that another process has caused.
+    if killer.is_some() || cfg!(windows) {
         put_back(&places);
+    }
+    if let Some(killer) = killer {
         return Err(failure(format!(
-            "the collector was killed by signal {}; process {pid} has its settings back, and the records stored so far are in the file",
-            status.signal().unwrap_or(0)
+            "the collector was killed by {killer}; process {pid} has its settings back, and the records stored so far are in the file"
         )));
-    };
+    }
     // The worker has reported why.
-    std::process::exit(code)
+    std::process::exit(status.code().unwrap_or(Exit::Failure as i32))
 }
 
-fn wait(worker: &mut Child, signals: &mut Signals) -> std::io::Result<ExitStatus> {
-    loop {
-        if let Some(status) = worker.try_wait()? {
-            return Ok(status);
-        }
-        for signal in signals.wait() {
-            if signal != SIGCHLD {
-                // The end of its standard input: the worker detaches.
-                drop(worker.stdin.take());
-            }
-        }
-    }
+fn unwatched(error: std::io::Error) -> Failed {
+    failure(format!("signals cannot be watched: {error}"))
 }
 
 /// Restores the sessions' modes, where they still exist and no other collector has them.
@@ -132,16 +122,10 @@ fn work(args: Args) -> Outcome {
         remove_dead: true,
         is_eager: false,
     };
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))
-            .map_err(|error| failure(format!("signals cannot be watched: {error}")))?;
-    }
-    // With a handler for SIGXFSZ, the file size limit is an ordinary write error.
-    for signal in [SIGUSR1, SIGXFSZ] {
-        signal_hook::flag::register(signal, Arc::default())
-            .map_err(|error| failure(format!("signals cannot be watched: {error}")))?;
-    }
+    let stop = ending::flag().map_err(unwatched)?;
+    // With a handler, the file size limit is an ordinary write error.
+    ending::fail_at_size_limit().map_err(unwatched)?;
+    ending::let_wake().map_err(unwatched)?;
     let is_alone = InputEnd::watch();
     let mut collector = Collector::new(config).map_err(failure)?;
     for root in sessions::roots(Some(args.pid))? {
@@ -216,7 +200,7 @@ fn known_losses(mut summary: Summary, places: &[Place], is_unstored: bool) -> Su
 }
 
 /// The filter when the user gives none: everything, if the program records nothing by itself.
-fn default_filter(places: &[Place]) -> Result<Option<String>, crate::exit::Failed> {
+fn default_filter(places: &[Place]) -> Result<Option<String>, Failed> {
     refuse_taken(places)?;
     for place in places {
         let session = place.open()?;
@@ -230,7 +214,7 @@ fn default_filter(places: &[Place]) -> Result<Option<String>, crate::exit::Faile
     Ok(Some("trace".into()))
 }
 
-fn refuse_taken(places: &[Place]) -> Result<(), crate::exit::Failed> {
+fn refuse_taken(places: &[Place]) -> Result<(), Failed> {
     for place in places {
         let session = place.open()?;
         if session.is_collected().map_err(|error| place.failed(error))? {

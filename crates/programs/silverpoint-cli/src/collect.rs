@@ -17,17 +17,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Signal, chdir, getpid, kill_process, setsid};
-use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGXFSZ};
-use signal_hook::flag;
 use silverpoint_collect::{Collector, Config, Existing, Message, Missing, Pass};
 use silverpoint_shm::observer::{ObservedSession, list};
 use silverpoint_shm::root::Root;
 
 use crate::backtrace::{self, Backtrace, Wishes};
 use crate::exit::{Exit, Outcome, at, note};
-use crate::processes::Processes;
+use crate::platform::processes::Processes;
+use crate::platform::{detached, ending};
 use crate::store::Store;
 use crate::units::show_number;
 
@@ -69,7 +66,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const SETTLE: Duration = Duration::from_secs(3);
 
 pub fn run(args: Args) -> Outcome {
-    let signals = detach().map_err(at("signals cannot be watched"))?;
+    let asked = detached::detach().map_err(at("signals cannot be watched"))?;
     let existing = match args.existing {
         OnExisting::Continue => Existing::Continue,
         OnExisting::Replace => Existing::Replace,
@@ -100,7 +97,7 @@ pub fn run(args: Args) -> Outcome {
         tell(&mut collector);
         if is_ending {
             match end.state(pass) {
-                State::Running if signals.asked.load(Ordering::Relaxed) => break State::Running,
+                State::Running if asked.load(Ordering::Relaxed) => break State::Running,
                 State::Running => end.say_background(),
                 State::Settling => {}
                 over => break over,
@@ -138,28 +135,6 @@ pub fn run(args: Args) -> Outcome {
     Ok(Exit::Success)
 }
 
-struct Signals {
-    /// A signal has asked this process to end. It obeys only when the run has ended and only processes in the
-    /// background remain.
-    asked: Arc<AtomicBool>,
-}
-
-/// Detaches from the terminal, from the command's signals, and from a directory that may have to be
-/// unmounted.
-fn detach() -> std::io::Result<Signals> {
-    // Fails for the leader of a process group, which is then not in the command's group.
-    let _ = setsid();
-    let _ = chdir("/");
-    let asked = Arc::new(AtomicBool::new(false));
-    flag::register(SIGTERM, Arc::clone(&asked))?;
-    // Without a handler, SIGXFSZ would kill this process again and again; with one, it is an ordinary write
-    // error.
-    for signal in [SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGXFSZ] {
-        flag::register(signal, Arc::new(AtomicBool::new(false)))?;
-    }
-    Ok(Signals { asked })
-}
-
 /// The end of standard input: the supervisor has closed its end, or died. A thread waits for it and then ends
 /// the collector's sleep. Where no thread can be started, every pass checks.
 pub(crate) enum InputEnd {
@@ -170,14 +145,14 @@ pub(crate) enum InputEnd {
 }
 
 impl InputEnd {
-    /// Starts to watch. Needs a handler of SIGUSR1, which ends the collector's sleep.
+    /// Starts to watch. Needs [`ending::let_wake`], so that it can end the collector's sleep.
     pub(crate) fn watch() -> Self {
         let ending = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&ending);
         let wait = move || {
             let _ = std::io::stdin().read_to_end(&mut Vec::new());
             flag.store(true, Ordering::Release);
-            let _ = kill_process(getpid(), Signal::USR1);
+            ending::wake();
         };
         match std::thread::Builder::new().name("stdin".into()).spawn(wait) {
             Ok(_) => Self::Watched(ending),
@@ -190,12 +165,8 @@ impl InputEnd {
         match self {
             Self::Watched(flag) => flag.load(Ordering::Acquire),
             Self::Polled(found) => {
-                let look = || {
-                    let stdin = std::io::stdin();
-                    let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
-                    let is_ready = poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0);
-                    is_ready && !matches!(stdin.lock().read(&mut [0; 256]), Ok(1..))
-                };
+                let look =
+                    || ending::is_input_ready() && !matches!(std::io::stdin().read(&mut [0; 256]), Ok(1..));
                 let now = found.get() || look();
                 found.set(now);
                 now
@@ -266,11 +237,7 @@ impl<'a> End<'a> {
         if std::mem::replace(&mut self.said_background, true) {
             return;
         }
-        if let Ok(null) = std::fs::File::options().read(true).write(true).open("/dev/null") {
-            let _ = rustix::stdio::dup2_stderr(&null);
-            say("background");
-            let _ = rustix::stdio::dup2_stdout(&null);
-        }
+        detached::close_streams(|| say("background"));
     }
 }
 

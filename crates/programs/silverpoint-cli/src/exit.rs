@@ -49,6 +49,11 @@ impl Failed {
     }
 }
 
+/// `run` failed before the command began.
+pub fn run_failed(message: impl Into<String>) -> Failed {
+    Failed::new(Exit::RunFailed, message)
+}
+
 impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)

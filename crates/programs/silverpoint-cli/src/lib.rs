@@ -47,18 +47,24 @@ mod trim;
 mod verify;
 
 // What needs the sessions of programs.
-#[cfg(unix)]
 mod attach;
-#[cfg(unix)]
 mod backtrace;
-#[cfg(unix)]
 mod collect;
+mod ctl;
+mod dead;
+mod live;
+mod living;
+mod ls;
+mod policy;
+mod run;
+mod sessions;
+mod store;
+mod summary;
+mod tail;
+
+// What needs Linux, too.
 #[cfg(unix)]
 mod config;
-#[cfg(unix)]
-mod ctl;
-#[cfg(unix)]
-mod dead;
 #[cfg(unix)]
 mod debug;
 #[cfg(unix)]
@@ -66,36 +72,14 @@ mod doctor;
 #[cfg(unix)]
 mod keys;
 #[cfg(unix)]
-mod live;
-#[cfg(unix)]
-mod living;
-#[cfg(unix)]
-mod ls;
-#[cfg(unix)]
-mod policy;
-#[cfg(unix)]
-mod processes;
-#[cfg(unix)]
 mod replay;
-#[cfg(unix)]
-mod run;
-#[cfg(unix)]
-mod sessions;
-#[cfg(unix)]
-mod store;
-#[cfg(unix)]
-mod summary;
-#[cfg(unix)]
-mod tail;
 #[cfg(unix)]
 mod top;
 #[cfg(unix)]
 mod view;
-// What says on Windows that it needs them.
+// What says on Windows that it does.
 #[cfg(windows)]
-use platform::absent::{
-    attach, collect, config, ctl, dead, debug, doctor, live, living, ls, replay, run, tail, top, view,
-};
+use platform::absent::{config, debug, doctor, replay, top, view};
 
 use std::process::ExitCode;
 

@@ -12,7 +12,7 @@ use silverpoint_wire::process;
 
 use crate::exit::{Exit, Failed, Outcome, inform, note};
 use crate::input::Output;
-use crate::processes::{self, Processes};
+use crate::platform::processes::{self, Processes};
 use crate::sessions::{self, Place};
 use crate::terminal;
 use crate::units::{show_bytes, show_count};

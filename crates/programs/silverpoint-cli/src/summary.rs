@@ -5,13 +5,12 @@
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use silverpoint_collect::Missing;
 use silverpoint_shm::observer::{ObserveError, ObservedSession, list};
 use silverpoint_shm::root::Root;
-use silverpoint_trace::{Trace, with_parts};
+use silverpoint_trace::{Trace, files, with_parts};
 use silverpoint_wire::block::{BlockKind, GapInfo, LossInfo};
 use silverpoint_wire::layout::block::LEVELS_CONTROL;
 use silverpoint_wire::layout::{CAUSE_NAMES, CAUSES, cause};
@@ -54,7 +53,7 @@ impl ReadAt for Source {
     type Error = io::Error;
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.read_at(buffer, offset)
+        files::read_at(&self.0, buffer, offset)
     }
 }
 
@@ -79,7 +78,7 @@ impl Summary {
                 let session = sessions.get(&header.session).copied().unwrap_or_default();
                 let payload = || -> io::Result<Vec<u8>> {
                     let mut bytes = vec![0; header.stored_size as usize];
-                    source.0.read_exact_at(&mut bytes, at + u64::from(header.header_size))?;
+                    files::read_exact_at(&source.0, &mut bytes, at + u64::from(header.header_size))?;
                     Ok(bytes)
                 };
                 match header.kind {

@@ -4,14 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-
 use silverpoint_query::filter::Filter;
 use silverpoint_trace::{Trace, with_parts};
 
 use crate::exit::{Exit, Failed, Outcome, failure};
 use crate::input::{Output, Wanted, exit, tell};
 use crate::live::{Following, Live, Targets};
+use crate::platform::ending;
 use crate::printing::{Printer, Printing, last};
 
 /// Show the last records of living sessions and trace files; with -f also new ones as they come
@@ -108,19 +107,14 @@ fn follow(args: &Args, live: Live, files: &[PathBuf], filter: &Filter, of_files:
 
 /// A flag that is set by the signals that end a program.
 pub fn stop_at_signals() -> Result<Arc<AtomicBool>, Failed> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        watch(signal, &stop)?;
-    }
-    Ok(stop)
+    ending::flag().map_err(unwatched)
 }
 
-/// Makes the limit of files' sizes an ordinary error of writing: without a handler, SIGXFSZ would end the program.
+/// Makes the limit of files' sizes an ordinary error of writing.
 pub fn fail_at_size_limit() -> Result<(), Failed> {
-    watch(SIGXFSZ, &Arc::default())
+    ending::fail_at_size_limit().map_err(unwatched)
 }
 
-fn watch(signal: i32, flag: &Arc<AtomicBool>) -> Result<(), Failed> {
-    let watched = signal_hook::flag::register(signal, Arc::clone(flag));
-    watched.map(|_| ()).map_err(|error| failure(format!("signals cannot be watched: {error}")))
+fn unwatched(error: std::io::Error) -> Failed {
+    failure(format!("signals cannot be watched: {error}"))
 }

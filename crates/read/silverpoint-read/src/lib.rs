@@ -23,6 +23,7 @@
 //! live                the files in which living sessions can be read
 //! reader              records by their numbers, of files and of living sessions
 //! direct, switch      which sites of a session record, once and while somebody looks
+//! platform            what Linux and Windows are asked
 //! batch, tree         records with everything that is known about them; arguments as trees of typed values
 //! ```
 //!
@@ -34,6 +35,7 @@ mod batch;
 mod direct;
 mod error;
 mod live;
+mod platform;
 mod reader;
 mod scratch;
 pub mod sessions;

@@ -3,18 +3,17 @@
 //! If its program was killed, the next program that makes one removes it. A lock that ends with the program
 //! shows that, not the number in the name: containers share directories, and each counts its own processes.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, OFlags, flock};
+use crate::platform;
 
 /// `silverpoint-look-<pid>-<n>`; the number of the process is for people.
 const PREFIX: &str = "silverpoint-look-";
 /// The file's name without its ending.
 const NAME: &str = "live";
-/// The file whose lock (flock) the program holds.
+/// The file whose lock the program holds.
 const LOCK: &str = "lock";
 /// Names that are tried.
 const ATTEMPTS: u32 = 1000;
@@ -33,15 +32,14 @@ impl Scratch {
         sweep(&parent);
         for attempt in 0..ATTEMPTS {
             let path = parent.join(format!("{PREFIX}{}-{attempt}", std::process::id()));
-            match DirBuilder::new().mode(0o700).create(&path) {
+            match platform::make_private_directory(&path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 result => result?,
             }
-            let options = OpenOptions::new().create_new(true).write(true).mode(0o600).to_owned();
-            let lock = options.open(path.join(LOCK))?;
-            let is_locked = flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
+            let lock = platform::make_private_file(&path.join(LOCK))?;
+            let is_locked = lock.try_lock().is_ok();
             // A sweep by another process between the two calls takes it for left behind.
-            if is_locked && lock.metadata()?.nlink() != 0 {
+            if is_locked && !platform::is_removed(&lock)? {
                 return Ok(Self { path, _lock: lock });
             }
         }
@@ -72,24 +70,21 @@ impl Drop for Scratch {
 
 /// Removes the user's own directories of programs that are gone.
 fn sweep(parent: &Path) {
-    let own = rustix::process::geteuid().as_raw();
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let is_named = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
-        let is_own = || entry.metadata().is_ok_and(|found| found.is_dir() && found.uid() == own);
+        let is_own = || entry.metadata().is_ok_and(|found| found.is_dir() && platform::is_own(&found));
         if !is_named || !is_own() {
             continue;
         }
-        // Without the file it is just being made. A link there is not followed, and a pipe is not waited for.
-        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
-        let lock = OpenOptions::new().write(true).custom_flags(flags).open(entry.path().join(LOCK));
-        let Ok(lock) = lock else { continue };
-        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
+        // Without the file it is just being made.
+        let Ok(lock) = platform::open_plain(&entry.path().join(LOCK)) else { continue };
+        if lock.try_lock().is_ok() {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use std::time::{Duration, Instant};
 
@@ -122,7 +117,7 @@ mod tests {
         let elsewhere = std::env::temp_dir().join(format!("{PREFIX}{}-{}", 1 << 30, std::process::id()));
         fs::create_dir(&elsewhere).unwrap();
         let lock = File::create(elsewhere.join("new")).unwrap();
-        flock(&lock, FlockOperation::NonBlockingLockExclusive).unwrap();
+        lock.try_lock().unwrap();
         fs::rename(elsewhere.join("new"), elsewhere.join(LOCK)).unwrap();
         // And one that is being made.
         let begun = named("begun");

@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rustix::fs::Dir;
 use silverpoint_shm::observer::{ObservedSession, SessionName, list};
+use silverpoint_shm::platform::files;
 use silverpoint_shm::root::{self, Root};
 
-use crate::ReadError;
+use crate::{ReadError, platform};
 
 /// How the private roots of `run` are named: `run-<pid of the supervisor>-<random>`.
 pub const RUN_PREFIX: &str = "run-";
@@ -46,10 +46,7 @@ impl Place {
 
 /// The root (for a process of another user, that user's root) and all private roots beneath it. None at all is no error.
 pub fn roots(pid: Option<u32>) -> Result<Vec<Arc<Root>>, ReadError> {
-    let root = match pid.and_then(owner_of) {
-        Some(uid) if uid != rustix::process::geteuid().as_raw() => Root::open_of_user(uid),
-        _ => Root::open(),
-    };
+    let root = pid.map_or_else(Root::open, platform::root_of);
     let root = match root {
         Ok(root) => root,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -75,13 +72,11 @@ pub fn roots(pid: Option<u32>) -> Result<Vec<Arc<Root>>, ReadError> {
 
 /// Names in a root that are those of private roots, sorted.
 fn runs(root: &Root) -> Result<Vec<OsString>, ReadError> {
-    let at = |error| ReadError::Failed(format!("{}: {}", root.path().display(), std::io::Error::from(error)));
+    let at = |error: std::io::Error| ReadError::Failed(format!("{}: {error}", root.path().display()));
     let mut names = Vec::new();
-    for entry in Dir::read_from(root.fd()).map_err(at)?.take(MAX_ENTRIES).flatten() {
-        if let Ok(name) = entry.file_name().to_str()
-            && name.starts_with(RUN_PREFIX)
-        {
-            names.push(OsString::from(name));
+    for (name, _) in files::names(root.fd()).map_err(at)?.take(MAX_ENTRIES).flatten() {
+        if name.to_str().is_some_and(|name| name.starts_with(RUN_PREFIX)) {
+            names.push(name);
         }
     }
     names.sort();
@@ -132,9 +127,4 @@ pub fn living(pid: u32) -> Result<Vec<Place>, ReadError> {
         "there is no such process, or it does not use Silverpoint, or it is another user's (`silverpoint ls` lists what there is)"
     };
     Err(ReadError::NoSession(format!("process {pid} has no living session: {why}")))
-}
-
-fn owner_of(pid: u32) -> Option<u32> {
-    use std::os::unix::fs::MetadataExt;
-    std::fs::metadata(format!("/proc/{pid}")).ok().map(|found| found.uid())
 }

@@ -44,9 +44,9 @@ SP_DETAIL_COLD CounterReading read_counter(Counter&& counter) {
     return best;
 }
 
-// Ticks a second of a counter, to a part in a thousand, where the processor does not tell. Collectors add no
-// anchors of their own to a session of Windows. So without this the times of a program that was killed in its
-// first second would be unknown.
+// Ticks a second of a counter, to a part in a thousand, where the processor does not tell. A collector adds
+// anchors of its own while the program lives, if it runs on Windows, too. So without this the times of a
+// program that was killed in its first second would be unknown.
 template <class Counter>
 SP_DETAIL_COLD std::uint64_t measured_rate(Counter&& counter) {
     constexpr std::uint64_t kLeast = 500'000, kMost = 20'000'000;

@@ -7,9 +7,8 @@
 //! them back, or the one after it when the death came between two parts.
 
 use std::fs::File;
-use std::os::unix::fs::MetadataExt;
 
-use rustix::fs::FallocateFlags;
+use crate::platform::room::{has_room, is_ext4, reserve, taken};
 
 /// So many bytes at a time.
 const AHEAD: u64 = 4 << 20;
@@ -17,8 +16,6 @@ const AHEAD: u64 = 4 << 20;
 const FROM: u64 = 1 << 20;
 /// So many times as much must be free.
 const FREE: u64 = 64;
-/// The type of ext2, ext3 and ext4.
-const EXT4: u64 = 0xEF53;
 
 /// The room after one file's end. For its only appender.
 #[derive(Debug, Default)]
@@ -42,8 +39,7 @@ impl Ahead {
         }
         // What was ahead may have been cut with a failed write: from the end on, again.
         let room = wanted - at + ahead;
-        self.is_refused =
-            !has_room(file) || rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, at, room).is_err();
+        self.is_refused = !has_room(file, FREE * AHEAD) || !reserve(file, at, room);
         self.end = at.saturating_add(room);
     }
 
@@ -58,9 +54,9 @@ impl Ahead {
 
 /// Gives back what a dead writer has left behind the end of a file that nobody writes.
 pub fn give_back_left(file: &File) {
-    // Blocks of 512 bytes. A few more than the size needs are the file system's own.
+    // A few more than the size needs are the file system's own.
     if let Ok(found) = file.metadata() {
-        if found.blocks().saturating_mul(512) > found.len().saturating_add(FROM / 4) && is_ext4(file) {
+        if taken(&found) > found.len().saturating_add(FROM / 4) && is_ext4(file) {
             cut(file, found.len());
         }
     }
@@ -76,20 +72,10 @@ fn cut(file: &File, end: u64) {
     }
 }
 
-fn is_ext4(file: &File) -> bool {
-    rustix::fs::fstatfs(file).is_ok_and(|stat| stat.f_type as u64 == EXT4)
-}
-
-fn has_room(file: &File) -> bool {
-    rustix::fs::fstatfs(file).is_ok_and(|stat| {
-        stat.f_type as u64 == EXT4 && stat.f_bavail.saturating_mul(stat.f_bsize as u64) >= FREE * AHEAD
-    })
-}
-
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use std::os::unix::fs::FileExt;
+    use std::os::unix::fs::{FileExt, MetadataExt};
 
     /// A file without a name.
     fn file(name: &str) -> File {
@@ -140,7 +126,8 @@ mod tests {
             assert_eq!(file.metadata().unwrap().len(), end);
         }
         // A few more than the size needs are the file system's own.
-        let expected = if has_room(&file) { end + (64 << 10)..end + 2 * AHEAD } else { 0..end + AHEAD };
+        let expected =
+            if has_room(&file, FREE * AHEAD) { end + (64 << 10)..end + 2 * AHEAD } else { 0..end + AHEAD };
         assert!(expected.contains(&on_disk(&file)), "{} bytes, {} on disk", end, on_disk(&file));
         ahead.give_back(&file, end);
         assert_eq!(file.metadata().unwrap().len(), end);

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 
+use silverpoint_shm::platform::files;
 use silverpoint_wire::block::{BlockHeader, BlockKind, GapInfo};
 use silverpoint_wire::bytes::{u32_at, u64_at};
 use silverpoint_wire::process;
@@ -22,7 +22,7 @@ impl ReadAt for Source<'_> {
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            match self.0.read_at(buffer, offset) {
+            match files::read_at(self.0, buffer, offset) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 result => return result,
             }

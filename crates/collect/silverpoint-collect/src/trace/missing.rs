@@ -5,10 +5,9 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::os::fd::AsFd;
+use std::io;
 
-use rustix::fs::AtFlags;
-use rustix::io::Errno;
+use silverpoint_shm::platform::files::{self, AsDescriptor};
 
 use super::parts::part_name;
 
@@ -80,11 +79,11 @@ impl Account {
     }
 
     /// Records in parts that do not have their name in this directory any more.
-    pub(super) fn elsewhere(&self, directory: impl AsFd, name: &OsStr) -> u64 {
+    pub(super) fn elsewhere(&self, directory: impl AsDescriptor, name: &OsStr) -> u64 {
         let is_absent = |number: &u64| {
             let part = part_name(name, *number);
-            let found = rustix::fs::statat(&directory, &part, AtFlags::SYMLINK_NOFOLLOW);
-            found.is_err_and(|error| error == Errno::NOENT)
+            let found = files::status_at(&directory, &part);
+            found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
         };
         let absent = self.rotated.iter().filter(|(number, _)| is_absent(number));
         self.missing.elsewhere + absent.map(|(_, records)| records).sum::<u64>()
@@ -92,6 +91,6 @@ impl Account {
 }
 
 /// Whether a file or directory that is open has no name any more.
-pub(super) fn is_removed(file: impl AsFd) -> bool {
-    rustix::fs::fstat(file).is_ok_and(|stat| stat.st_nlink == 0)
+pub(super) fn is_removed(file: impl AsDescriptor) -> bool {
+    files::status(file).is_ok_and(|status| status.is_removed)
 }

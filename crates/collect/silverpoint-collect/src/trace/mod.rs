@@ -14,16 +14,13 @@ mod rotation;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::AtFlags;
-use rustix::io::Errno;
 use silverpoint_shm::kept::{KeptFd, KeptFile};
+use silverpoint_shm::locks;
 use silverpoint_shm::observer::Intent;
-use silverpoint_shm::ofd;
+use silverpoint_shm::platform::files::{remove_at, sync_directory, write_all_at};
 use silverpoint_wire::block::{self, BlockKind};
 use silverpoint_wire::compression::Compression;
 use silverpoint_wire::layout::block::SEGMENT;
@@ -43,6 +40,7 @@ pub(crate) use silverpoint_wire::batch::{Batch, Slot};
 use crate::config::{Existing, Fsync, OutputConfig};
 use crate::error::CollectError;
 use crate::fault;
+use crate::platform;
 
 /// Reasons of an *end* block.
 const END_CLOSED: u32 = 1;
@@ -259,7 +257,7 @@ impl TraceFile {
     pub(crate) fn append(&mut self, batch: &Batch) -> io::Result<()> {
         if fault::reached("mid-write") {
             let half = batch.len() / 2;
-            let _ = self.file.unchecked().write_all_at(&batch.bytes()[..half], self.end);
+            let _ = write_all_at(self.file.unchecked(), &batch.bytes()[..half], self.end);
             fault::kill();
         }
         // The part ends when it is full; a quota that is smaller counts.
@@ -273,7 +271,7 @@ impl TraceFile {
             }
         };
         self.ahead.reach(file, self.end, batch.len() as u64, rotation.max(MIN_ROTATION).min(quota));
-        let written = file.write_all_at(batch.bytes(), self.end).and_then(|()| match self.config.fsync {
+        let written = write_all_at(file, batch.bytes(), self.end).and_then(|()| match self.config.fsync {
             Fsync::EachBatch => file.sync_data(),
             _ => Ok(()),
         });
@@ -348,9 +346,7 @@ impl TraceFile {
             if total <= quota {
                 break;
             }
-            if is_trace(&self.directory, &part.name)
-                && rustix::fs::unlinkat(&self.directory, &part.name, AtFlags::empty()).is_ok()
-            {
+            if is_trace(&self.directory, &part.name) && remove_at(&self.directory, &part.name).is_ok() {
                 total -= part.bytes;
                 deleted += 1;
                 self.account.deleted(part.number);
@@ -377,7 +373,7 @@ impl TraceFile {
         batch.restart(self.next_sequence);
         batch.push(BlockKind::INDEX, 0, 0, &index.payload());
         let file = self.file.get();
-        if file.as_ref().is_ok_and(|file| file.write_all_at(batch.bytes(), self.end).is_ok()) {
+        if file.as_ref().is_ok_and(|file| write_all_at(file, batch.bytes(), self.end).is_ok()) {
             index.written(self.end);
             self.end += batch.len() as u64;
             self.next_sequence = batch.next_sequence();
@@ -396,7 +392,7 @@ impl TraceFile {
         batch.restart(self.next_sequence);
         batch.push(BlockKind::END, 0, 0, &block::end(reason, last_index));
         let file = self.file.get()?;
-        if file.write_all_at(batch.bytes(), self.end).is_ok() {
+        if write_all_at(file, batch.bytes(), self.end).is_ok() {
             self.end += batch.len() as u64;
             self.next_sequence += 1;
         } else {
@@ -426,26 +422,19 @@ impl TraceFile {
         if self.config.fsync == Fsync::Never {
             return Ok(());
         }
-        match rustix::fs::fsync(&self.directory) {
-            // A file system that has no such thing for directories.
-            Err(Errno::INVAL) => Ok(()),
-            synced => Ok(synced?),
-        }
+        sync_directory(&self.directory)
     }
 }
 
 /// The text of a *file* block.
 fn about(part: u64, previous: Option<&OsStr>, compression: Compression) -> String {
     let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
-    let mut id = [0u8; 16];
-    if rustix::rand::getrandom(&mut id, rustix::rand::GetRandomFlags::empty()).is_err() {
-        id = created.to_le_bytes();
-    }
+    let id = platform::random().unwrap_or_else(|| created.to_le_bytes());
     let mut text = String::new();
     push_line(&mut text, "format", &FormatVersion::CURRENT.to_string());
     push_line(&mut text, "writer", concat!("silverpoint ", env!("CARGO_PKG_VERSION")));
     push_line(&mut text, "created", &created.to_string());
-    push_line(&mut text, "host", &rustix::system::uname().nodename().to_string_lossy());
+    push_line(&mut text, "host", &platform::host());
     push_line(&mut text, "file_id", &format!("{:032x}", u128::from_be_bytes(id)));
     if let Some(previous) = previous {
         push_line(&mut text, "previous", &previous.to_string_lossy());
@@ -461,7 +450,7 @@ impl Drop for TraceFile {
     /// A process that is being started has a copy of the descriptor for a moment. The lock must not stay with it.
     fn drop(&mut self) {
         if self.file.is_intact() {
-            let _ = ofd::unlock(self.file().as_fd(), 0);
+            let _ = locks::unlock(self.file(), locks::WRITER_BYTE);
         }
     }
 }

@@ -1,11 +1,9 @@
 //! Names of a trace's parts: `NAME.silver` is the current one, `NAME.N.silver` those rotated away, in the order of N.
 
 use std::ffi::{OsStr, OsString};
-use std::os::fd::AsFd;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, Dir, Mode, OFlags};
+use silverpoint_shm::platform::files::{self, AsDescriptor};
 
 /// Entries of the directory that are looked at.
 const MAX_ENTRIES: usize = 100_000;
@@ -26,48 +24,52 @@ pub(crate) struct Part {
 /// The name of part `number` of the trace whose current part is `name`.
 pub(crate) fn part_name(name: &OsStr, number: u64) -> OsString {
     let (stem, extension) = split(name);
-    let mut part = stem.to_vec();
-    part.extend_from_slice(format!(".{number}").as_bytes());
-    part.extend_from_slice(extension);
-    OsString::from_vec(part)
+    let mut part = stem.to_owned();
+    part.push(format!(".{number}"));
+    if let Some(extension) = extension {
+        part.push(".");
+        part.push(extension);
+    }
+    part
 }
 
 /// Where the next part is made before it gets the name.
 pub(crate) fn next_name(name: &OsStr) -> OsString {
-    let mut next = b".".to_vec();
-    next.extend_from_slice(name.as_bytes());
-    next.extend_from_slice(b".next");
-    OsString::from_vec(next)
+    let mut next = OsString::from(".");
+    next.push(name);
+    next.push(".next");
+    next
 }
 
 /// Which part a name is; `None` when it is none.
 fn number_of(name: &OsStr, candidate: &OsStr) -> Option<u64> {
     let (stem, extension) = split(name);
-    let rest = candidate.as_bytes().strip_prefix(stem)?.strip_prefix(b".")?.strip_suffix(extension)?;
-    let number: u64 = std::str::from_utf8(rest).ok()?.parse().ok()?;
+    let rest = candidate.as_encoded_bytes().strip_prefix(stem.as_encoded_bytes())?.strip_prefix(b".")?;
+    let digits = match extension {
+        Some(extension) => rest.strip_suffix(extension.as_encoded_bytes())?.strip_suffix(b".")?,
+        None => rest,
+    };
+    let number: u64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
     // One spelling: `trace.01.silver` is somebody else's.
     (part_name(name, number) == candidate && number > 0).then_some(number)
 }
 
-/// Before the last dot, and from it on.
-fn split(name: &OsStr) -> (&[u8], &[u8]) {
-    let bytes = name.as_bytes();
-    let dot = bytes.iter().rposition(|byte| *byte == b'.').filter(|dot| *dot > 0).unwrap_or(bytes.len());
-    bytes.split_at(dot)
+/// What is before the last dot, and behind it. A dot in front belongs to the name.
+fn split(name: &OsStr) -> (&OsStr, Option<&OsStr>) {
+    let name = Path::new(name);
+    (name.file_stem().unwrap_or_default(), name.extension())
 }
 
 /// The parts that were rotated away and are there: regular files, in ascending order.
-pub(crate) fn rotated(directory: impl AsFd, name: &OsStr) -> std::io::Result<Vec<Part>> {
+pub(crate) fn rotated(directory: impl AsDescriptor, name: &OsStr) -> std::io::Result<Vec<Part>> {
     let mut parts = Vec::new();
-    for entry in Dir::read_from(&directory)?.take(MAX_ENTRIES) {
-        let candidate = OsStr::from_bytes(entry?.file_name().to_bytes()).to_owned();
+    for entry in files::names(&directory)?.take(MAX_ENTRIES) {
+        let (candidate, _) = entry?;
         let Some(number) = number_of(name, &candidate) else { continue };
-        let Ok(stat) = rustix::fs::statat(&directory, &candidate, AtFlags::SYMLINK_NOFOLLOW) else {
-            continue;
-        };
-        if rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::RegularFile {
-            let bytes = stat.st_size.max(0) as u64;
-            parts.push(Part { number, name: candidate, dev: stat.st_dev, ino: stat.st_ino, bytes });
+        let Ok(status) = files::status_at(&directory, &candidate) else { continue };
+        if status.is_file {
+            let (dev, ino, bytes) = (status.device, status.inode, status.bytes);
+            parts.push(Part { number, name: candidate, dev, ino, bytes });
         }
     }
     parts.sort_unstable_by_key(|part| part.number);
@@ -78,10 +80,9 @@ pub(crate) fn rotated(directory: impl AsFd, name: &OsStr) -> std::io::Result<Vec
 pub(crate) fn is_or_was_part(path: &Path, wanted: impl Fn((u64, u64)) -> bool) -> bool {
     let Some(name) = path.file_name() else { return false };
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let Ok(directory) = rustix::fs::open(parent, flags, Mode::empty()) else { return false };
-    let is_wanted = rustix::fs::statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW)
-        .is_ok_and(|stat| wanted((stat.st_dev, stat.st_ino)));
+    let Ok(directory) = files::open_directory(parent) else { return false };
+    let is_wanted =
+        files::status_at(&directory, name).is_ok_and(|status| wanted((status.device, status.inode)));
     is_wanted || rotated(&directory, name).unwrap_or_default().iter().any(|part| wanted((part.dev, part.ino)))
 }
 

@@ -8,17 +8,17 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::time::Instant;
 
-use rustix::fs::AtFlags;
-use rustix::io::Errno;
 use silverpoint_shm::kept::{KeptFd, KeptFile};
+use silverpoint_shm::platform::files::{
+    link_at, remove_at, rename_at, rename_over_at, status_at, status_of, write_all_at,
+};
 use silverpoint_wire::block::BlockKind;
 use silverpoint_wire::layout::block::SEGMENT;
 
 use super::ahead::Ahead;
-use super::files::{create, identity, rename, resolve};
+use super::files::{create, identity, resolve};
 use super::index::Pending;
 use super::parts::{self, rotated};
 use super::{Batch, END_ROTATED, MIN_ROTATION, TraceFile, about, missing};
@@ -35,7 +35,7 @@ impl TraceFile {
     /// Begins a new part. After an error the current one goes on.
     pub(crate) fn rotate(&mut self) -> io::Result<()> {
         // Readers find the parts by their names: those must not be made after the program sees another root.
-        if std::fs::metadata(&self.path).ok().is_none_or(|found| !self.is(found.dev(), found.ino())) {
+        if status_of(&self.path).ok().is_none_or(|found| !self.is(found.device, found.inode)) {
             return Err(io::Error::new(io::ErrorKind::NotFound, "it was moved or removed"));
         }
         // Its own number, although those before it may have been removed: a name never gets another content.
@@ -65,7 +65,7 @@ impl TraceFile {
         let text = about(self.part + 1, previous, self.config.compression);
         batch.push(BlockKind::FILE, 0, 0, text.as_bytes());
         let file = create(&self.directory, &parts::next_name(&self.name))?;
-        if let Err(error) = file.write_all_at(batch.bytes(), 0) {
+        if let Err(error) = write_all_at(&file, batch.bytes(), 0) {
             self.remove_next();
             return Err(error);
         }
@@ -73,27 +73,26 @@ impl TraceFile {
     }
 
     fn remove_next(&self) {
-        let _ = rustix::fs::unlinkat(&self.directory, parts::next_name(&self.name), AtFlags::empty());
+        let _ = remove_at(&self.directory, &parts::next_name(&self.name));
     }
 
     /// Gives the current part its number, and its name to the next one: at each moment a whole file has the name.
     fn put_in_place(&self, away: &OsStr) -> io::Result<()> {
         let next = parts::next_name(&self.name);
-        match rustix::fs::linkat(&self.directory, &self.name, &self.directory, away, AtFlags::empty()) {
+        match link_at(&self.directory, &self.name, away) {
             Ok(()) => {}
             // A file system without links: for a moment there is no file of this name.
-            Err(Errno::PERM | Errno::NOTSUP | Errno::NOSYS | Errno::MLINK) => {
-                rename(&self.directory, &self.name, away)?;
-                return rename(&self.directory, &next, &self.name).inspect_err(|_| {
-                    let _ = rename(&self.directory, away, &self.name);
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+                rename_at(&self.directory, &self.name, away)?;
+                return rename_at(&self.directory, &next, &self.name).inspect_err(|_| {
+                    let _ = rename_at(&self.directory, away, &self.name);
                 });
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(error),
         }
         fault::point("after-link");
-        rustix::fs::renameat(&self.directory, &next, &self.directory, &self.name).map_err(|error| {
-            let _ = rustix::fs::unlinkat(&self.directory, away, AtFlags::empty());
-            error.into()
+        rename_over_at(&self.directory, &next, &self.name).inspect_err(|_| {
+            let _ = remove_at(&self.directory, away);
         })
     }
 
@@ -103,7 +102,7 @@ impl TraceFile {
         self.remove_next();
         for part in rotated(&self.directory, &self.name).unwrap_or_default() {
             if self.is(part.dev, part.ino) {
-                let _ = rustix::fs::unlinkat(&self.directory, &part.name, AtFlags::empty());
+                let _ = remove_at(&self.directory, &part.name);
             }
         }
     }
@@ -134,9 +133,9 @@ impl TraceFile {
 
     /// Whether somebody has moved or removed the current part.
     pub(crate) fn is_displaced(&self) -> bool {
-        match rustix::fs::statat(&self.directory, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => !self.is(stat.st_dev, stat.st_ino),
-            Err(error) => error == Errno::NOENT,
+        match status_at(&self.directory, &self.name) {
+            Ok(status) => !self.is(status.device, status.inode),
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
         }
     }
 
@@ -149,7 +148,7 @@ impl TraceFile {
             self.directory = KeptFd::new(directory);
         }
         let (file, begun, text) = self.next_part(None)?;
-        rename(&self.directory, &parts::next_name(&self.name), &self.name)
+        rename_at(&self.directory, &parts::next_name(&self.name), &self.name)
             .inspect_err(|_| self.remove_next())?;
         self.account.displaced(self.is_removed());
         self.go_on_in(file, &begun, text)

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, Instant};
 
-use silverpoint_shm::ofd::{self, Lock};
+use silverpoint_shm::locks::{self, Lock};
 use silverpoint_wire::layout::control::{self, at};
 use silverpoint_wire::layout::ring::{self, at as ring_at};
 use silverpoint_wire::layout::{clock_source, site_entry};
@@ -93,7 +93,7 @@ impl Fake {
         make("collector", 4096);
         let rings = make("rings", SLAB * u64::from(SLABS));
         let control = make("control", CONTROL_SIZE);
-        assert!(ofd::try_lock(owner.as_fd(), 0, Lock::Shared).unwrap());
+        assert!(locks::try_lock(owner.as_fd(), 0, Lock::Shared).unwrap());
         let mut session_id = [0xAB; 16];
         session_id[..4].copy_from_slice(&pid.to_le_bytes());
         control.write_all_at(&Self::header(pid, &session_id), 0).unwrap();

@@ -9,7 +9,7 @@ use silverpoint_wire::layout::control::{FOLLOWER_ENTRY, FOLLOWER_STARTS, FOLLOWE
 use super::files::{read_exact, read_u32};
 use super::session::CONTROL;
 use super::{ObserveError, ObservedSession};
-use crate::sys;
+use crate::platform::process;
 
 /// A follower asks every place of the program again, which takes some hundred microseconds, and may have to wait for a busy processor.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -47,8 +47,8 @@ impl ObservedSession {
             Some((entry, u32_at(&table, from)?, u32_at(&table, from + 4)?))
         });
         let mut late = entries.filter(|(_, thread, followed)| {
-            let is_there =
-                *thread == FOLLOWER_STARTS || *thread != sys::thread_id() && sys::thread_exists(*thread);
+            let is_there = *thread == FOLLOWER_STARTS
+                || *thread != process::thread_id() && process::thread_exists(*thread);
             *thread != 0 && (followed.wrapping_sub(wanted) as i32) < 0 && is_there
         });
         Ok(late.next().map(|(entry, _, followed)| (entry, followed)))

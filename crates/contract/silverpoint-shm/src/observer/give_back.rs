@@ -2,13 +2,13 @@
 
 use std::sync::atomic::{Ordering, fence};
 
-use rustix::fs::FallocateFlags;
 use silverpoint_wire::layout::ring::{KEPT, PRESENT, RETIRED, RETURNED, RETURNING, STATE_MASK, at};
 
 use super::files::{read_u32, write_all};
 use super::rings::{Look, Slice};
 use super::session::RINGS;
 use super::{ObserveError, ObservedSession};
+use crate::platform::room;
 
 impl ObservedSession {
     /// Reserves a retired slice that holds nothing, and in which this stream was: nobody adopts it before
@@ -39,10 +39,7 @@ impl ObservedSession {
     pub fn give_back(&self, slice: Slice, from: u64, bytes: u64) -> bool {
         let end = from.saturating_add(bytes).min(slice.size.into());
         let from = from.max(KEPT as u64);
-        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        self.rings.is_intact()
-            && from < end
-            && rustix::fs::fallocate(&self.rings, flags, slice.at + from, end - from).is_ok()
+        self.rings.is_intact() && from < end && room::give_back(&self.rings, slice.at + from, end - from)
     }
 
     /// Leaves a reserved slice to adopters, who make its memory again.

@@ -1,7 +1,5 @@
 //! The collector's intent: which part of which file its successor must examine (spec/wire.md, section 9).
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use silverpoint_wire::bytes::{u32_at, u64_at};
@@ -10,6 +8,7 @@ use silverpoint_wire::layout::intent::{PATH_MAX, at};
 use super::files::{read_exact, write_all};
 use super::session::COLLECTOR;
 use super::{ObserveError, ObservedSession};
+use crate::platform::files::{path_of_bytes, path_to_bytes};
 
 /// Where the collector was about to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +26,7 @@ pub struct Intent {
 impl Intent {
     /// The page's bytes from `dev` on, checksum included; `None` when the path is too long or not absolute.
     fn encode(&self) -> Option<Vec<u8>> {
-        let path = self.path.as_os_str().as_bytes();
+        let path = path_to_bytes(&self.path)?;
         if path.len() > PATH_MAX || !self.path.is_absolute() {
             return None;
         }
@@ -56,7 +55,7 @@ impl Intent {
         if checksum(&bytes) != stated {
             return None;
         }
-        let path = PathBuf::from(OsStr::from_bytes(&bytes[at::PATH..]));
+        let path = path_of_bytes(&bytes[at::PATH..])?;
         let word = |at| u64_at(page, at);
         let intent = Self { dev: word(at::DEV)?, ino: word(at::INO)?, offset: word(at::OFFSET)?, path };
         intent.path.is_absolute().then_some(intent)
@@ -64,7 +63,7 @@ impl Intent {
 
     /// Whether the path can stand in an intent.
     pub fn admits(path: &Path) -> bool {
-        path.is_absolute() && path.as_os_str().len() <= PATH_MAX
+        path.is_absolute() && path_to_bytes(path).is_some_and(|bytes| bytes.len() <= PATH_MAX)
     }
 }
 

@@ -7,6 +7,7 @@ use silverpoint_wire::layout::kept::{AT, MAGIC, at};
 use super::files::{read_exact, write_all};
 use super::session::COLLECTOR;
 use super::{ObserveError, ObservedSession, SavedMode};
+use crate::platform::files;
 
 impl SavedMode {
     /// The bytes that stand at [`AT`].
@@ -117,8 +118,8 @@ impl ObservedSession {
 
     /// Bytes of the file from [`AT`] on.
     fn kept_bytes(&self) -> Result<u64, ObserveError> {
-        let stat = rustix::fs::fstat(&self.collector).map_err(|error| ObserveError::io(COLLECTOR, error))?;
-        Ok((stat.st_size as u64).saturating_sub(AT))
+        let status = files::status(&self.collector).map_err(|error| ObserveError::io(COLLECTOR, error))?;
+        Ok(status.bytes.saturating_sub(AT))
     }
 
     /// Nothing is kept any more.
@@ -126,7 +127,7 @@ impl ObservedSession {
         if self.kept_bytes()? == 0 {
             return Ok(());
         }
-        rustix::fs::ftruncate(&self.collector, AT).map_err(|error| ObserveError::io(COLLECTOR, error))
+        files::set_size(&self.collector, AT).map_err(|error| ObserveError::io(COLLECTOR, error))
     }
 }
 

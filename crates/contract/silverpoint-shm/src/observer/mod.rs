@@ -24,7 +24,6 @@ mod files;
 mod followers;
 mod give_back;
 mod header;
-mod inherited;
 mod intent;
 mod kept;
 mod mode;
@@ -35,6 +34,7 @@ mod sites;
 
 pub use doorbell::{Nudge, Sleep, sleep_until_rung};
 pub use error::ObserveError;
+pub(crate) use files::Access;
 pub use header::ControlHeader;
 pub use intent::Intent;
 pub use mode::SavedMode;

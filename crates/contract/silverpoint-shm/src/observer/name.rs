@@ -1,13 +1,11 @@
 //! Names of sessions, and which there are.
 
-use std::ffi::CString;
 use std::fmt;
 use std::str::FromStr;
 
-use rustix::fs::Dir;
-
 use super::ObserveError;
-use crate::root::Root;
+use crate::platform::files;
+use crate::platform::root::Root;
 
 /// Entries of a root that one listing looks at: a bound on time and memory.
 const MAX_ENTRIES: usize = 100_000;
@@ -21,12 +19,6 @@ pub struct SessionName {
     pub start: u64,
     /// Which of the images (or layouts) of that process.
     pub n: u32,
-}
-
-impl SessionName {
-    pub(crate) fn to_c_string(self) -> CString {
-        CString::new(self.to_string()).unwrap_or_default()
-    }
 }
 
 impl fmt::Display for SessionName {
@@ -57,11 +49,11 @@ impl FromStr for SessionName {
 
 /// The names in a root that are those of sessions, in no order. Whether they are sessions shows when they are opened.
 pub fn list(root: &Root) -> Result<Vec<SessionName>, ObserveError> {
-    let directory = Dir::read_from(root.fd()).map_err(|error| ObserveError::io("root of sessions", error))?;
+    let failed = |error| ObserveError::io("root of sessions", error);
     let mut names = Vec::new();
-    for entry in directory.take(MAX_ENTRIES) {
-        let entry = entry.map_err(|error| ObserveError::io("root of sessions", error))?;
-        if let Some(name) = entry.file_name().to_str().ok().and_then(|name| name.parse().ok()) {
+    for entry in files::names(root.fd()).map_err(failed)?.take(MAX_ENTRIES) {
+        let (name, _) = entry.map_err(failed)?;
+        if let Some(name) = name.to_str().and_then(|name| name.parse().ok()) {
             names.push(name);
         }
     }

@@ -21,13 +21,12 @@ use silverpoint_wire::slice::RingHeader;
 use super::files::{read_exact, read_u32, read_u64, write_all};
 use super::session::{CONTROL, RINGS};
 use super::{ObserveError, ObservedSession};
+use crate::platform::room;
 
 /// Most slices of one session that are read: a bound on memory. Further ones are ignored.
 pub const MAX_RINGS: usize = 1 << 17;
 /// Readings of a word until two agree.
 const MAX_READINGS: usize = 8;
-/// `f_type` of a file system in memory.
-const TMPFS: u32 = 0x0102_1994;
 /// Largest header of a ring, as the control header's check admits.
 const MAX_HEADER: usize = 1024;
 
@@ -281,16 +280,9 @@ impl ObservedSession {
     /// cannot.
     pub fn prepare(&self, at: u64, bytes: u64) -> bool {
         let end = at.saturating_add(bytes).min(self.header.rings_size);
-        // Never the last of the room: others need it more than a thread that may not come.
-        let has_room = rustix::fs::fstatvfs(&self.rings).is_ok_and(|stat| {
-            let free = stat.f_bavail.saturating_mul(stat.f_frsize);
-            free >= 1 << 30 || (stat.f_bavail >= stat.f_blocks / 4 && free / 16 >= end.saturating_sub(at))
-        });
+        let has_room = room::is_plenty(&self.rings, end.saturating_sub(at));
         // A kernel before 5.14 can at least take them from the others' room.
-        let take = || {
-            let flags = rustix::fs::FallocateFlags::KEEP_SIZE;
-            rustix::fs::fallocate(&self.rings, flags, at, end - at).is_ok()
-        };
+        let take = || room::reserve(&self.rings, at, end - at);
         let make = || self.rings_map().and_then(|map| map.make_pages(at, end)).unwrap_or_else(take);
         has_room && at < end && make()
     }
@@ -310,8 +302,7 @@ impl ObservedSession {
     /// store there without asking the system for memory. So the word is stored only where a page that is
     /// there stays: in a file system in memory. Nobody gives pages back while the session exists.
     pub fn set_prepared(&self, slab: u32, bytes: u32) -> Result<(), ObserveError> {
-        let is_in_memory = |stat: rustix::fs::StatFs| stat.f_type as u32 == TMPFS;
-        if slab >= self.header.slab_count || !rustix::fs::fstatfs(&self.rings).is_ok_and(is_in_memory) {
+        if slab >= self.header.slab_count || !room::is_in_memory(&self.rings) {
             return Ok(());
         }
         write_all(&self.control, CONTROL, &bytes.to_le_bytes(), self.slab_at(slab) + SLAB_PREPARED as u64)

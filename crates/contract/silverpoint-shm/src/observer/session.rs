@@ -1,25 +1,27 @@
 //! One session: its files, its life, its collector's fields.
 
-use std::ffi::CStr;
-use std::os::fd::AsFd;
+use std::ffi::OsStr;
+use std::io;
 use std::sync::{Arc, OnceLock};
 
-use rustix::fs::AtFlags;
-use rustix::io::Errno;
 use silverpoint_wire::bytes::{u32_at, u64_at};
 use silverpoint_wire::clock::Anchor;
 use silverpoint_wire::layout::control::{ANCHOR_CHECK, ANCHOR_ENTRY, HEADER_SIZE, at};
 use silverpoint_wire::layout::{CAUSES, clock_source};
 
-use super::doorbell::FutexMap;
-use super::files::{Access, open_directory, open_file, read_exact, write_all};
-use super::inherited::NotInherited;
+use super::files::{Access, read_exact, write_all};
 use super::{ControlHeader, ObserveError, SessionName};
 use crate::clock::{Source, anchor_now};
-use crate::ending::await_end;
 use crate::kept::KeptFd;
-use crate::ofd::{self, Lock};
-use crate::root::Root;
+use crate::platform::ending::await_end;
+use crate::platform::files::{self, AsDescriptor};
+use crate::platform::inherited::NotInherited;
+use crate::platform::leftover::Leftover;
+use crate::platform::locks::{self, Lock};
+use crate::platform::opened::{open_directory, open_file};
+use crate::platform::process::is_of_this_start;
+use crate::platform::root::Root;
+use crate::platform::waiting::Words;
 
 pub(super) const CONTROL: &str = "control file";
 pub(super) const RINGS: &str = "ring file";
@@ -45,8 +47,10 @@ pub struct ObservedSession {
     owner: KeptFd,
     pub(super) collector: KeptFd,
     pub(super) header: ControlHeader,
-    pub(super) control_map: OnceLock<Option<Arc<FutexMap>>>,
-    pub(super) rings_map: OnceLock<Option<FutexMap>>,
+    pub(super) control_map: OnceLock<Option<Arc<Words>>>,
+    pub(super) rings_map: OnceLock<Option<Words>>,
+    // After everything else is closed.
+    leftover: Leftover,
 }
 
 /// The words of the control header that change (spec/wire.md, section 3.1), read together.
@@ -93,18 +97,18 @@ impl ObservedSession {
     }
 
     fn open_for(root: &Root, name: SessionName, access: Access) -> Result<Self, ObserveError> {
-        let (directory, owner_uid) = open_directory(root.fd(), &name.to_c_string())?;
+        let (directory, user) = open_directory(root.fd(), &name.to_string())?;
         let directory = KeptFd::new(directory);
-        let open = |what, file: &CStr| {
-            open_file(&directory, what, file, owner_uid, access).map(|(fd, len)| (KeptFd::new(fd), len))
+        let open = |what, file: &str| {
+            open_file(&directory, what, file, user, access).map(|(fd, len)| (KeptFd::new(fd), len))
         };
-        let (control, control_len) = open(CONTROL, c"control")?;
-        let (rings, rings_len) = open(RINGS, c"rings")?;
-        let (owner, _) = open(OWNER, c"owner")?;
-        let (collector, _) = open(COLLECTOR, c"collector")?;
+        let (control, control_len) = open(CONTROL, "control")?;
+        let (rings, rings_len) = open(RINGS, "rings")?;
+        let (owner, _) = open(OWNER, "owner")?;
+        let (collector, _) = open(COLLECTOR, "collector")?;
         // At once, long before it is locked: another thread may fork at any moment.
         let not_inherited = match access {
-            Access::Write => NotInherited::new(collector.as_fd(), directory.as_fd()),
+            Access::Write => NotInherited::new(&collector, &directory),
             Access::Read => NotInherited::default(),
         };
         let mut bytes = [0; HEADER_SIZE];
@@ -126,6 +130,7 @@ impl ObservedSession {
             header,
             control_map: OnceLock::new(),
             rings_map: OnceLock::new(),
+            leftover: Leftover::new(),
         })
     }
 
@@ -168,23 +173,23 @@ impl ObservedSession {
 
     /// Becomes its collector, for as long as this value lives or until [`Self::unlock_collector`]. False: another is. A forked child does not become it, too.
     pub fn lock_collector(&self) -> Result<bool, ObserveError> {
-        ofd::try_lock(self.collector.as_fd(), COLLECT_BYTE, Lock::Exclusive)
+        locks::try_lock(&self.collector, COLLECT_BYTE, Lock::Exclusive)
             .map_err(|e| ObserveError::io(COLLECTOR, e))
     }
 
     /// Gives the collector's lock back.
     pub fn unlock_collector(&self) -> Result<(), ObserveError> {
-        ofd::unlock(self.collector.as_fd(), COLLECT_BYTE).map_err(|e| ObserveError::io(COLLECTOR, e))
+        locks::unlock(&self.collector, COLLECT_BYTE).map_err(|e| ObserveError::io(COLLECTOR, e))
     }
 
     /// Becomes its only controller (who writes directives). False: another is.
     pub(super) fn lock_control(&self) -> Result<bool, ObserveError> {
-        ofd::try_lock(self.collector.as_fd(), CONTROL_BYTE, Lock::Exclusive)
+        locks::try_lock(&self.collector, CONTROL_BYTE, Lock::Exclusive)
             .map_err(|e| ObserveError::io(COLLECTOR, e))
     }
 
     pub(super) fn unlock_control(&self) -> Result<(), ObserveError> {
-        ofd::unlock(self.collector.as_fd(), CONTROL_BYTE).map_err(|e| ObserveError::io(COLLECTOR, e))
+        locks::unlock(&self.collector, CONTROL_BYTE).map_err(|e| ObserveError::io(COLLECTOR, e))
     }
 
     /// All words that change, in one read.
@@ -270,7 +275,10 @@ impl ObservedSession {
     }
 
     fn clock(&self) -> Option<Source> {
-        (self.header.boot_id == boot_id()?).then(|| Source::from_wire(self.header.clock_source)).flatten()
+        let is_alive = || self.is_alive().unwrap_or(false);
+        is_of_this_start(&self.header.boot_id, is_alive)
+            .then(|| Source::from_wire(self.header.clock_source))
+            .flatten()
     }
 
     /// Says who collects. 0: nobody.
@@ -294,37 +302,38 @@ impl ObservedSession {
 
     /// Bytes of memory or disk that the session uses.
     pub fn used_bytes(&self) -> u64 {
-        let blocks = |fd| rustix::fs::fstat(fd).map_or(0, |stat| stat.st_blocks as u64 * 512);
-        blocks(&self.control) + blocks(&self.rings)
+        let room = |fd| files::status(fd).map_or(0, |status| status.room);
+        room(&self.control) + room(&self.rings)
     }
 
     /// When something was last entered into its directory (it was made): seconds since 1970.
     pub fn changed_seconds(&self) -> u64 {
-        rustix::fs::fstat(&self.directory).map_or(0, |stat| stat.st_mtime.max(0) as u64)
+        files::status(&self.directory).map_or(0, |status| status.changed_seconds)
     }
 
     /// Removes the session's files and directory, nothing else that may be there. The lock files go last: as long as they are there, others see that the
     /// session is taken. What is mapped or open stays usable.
     pub fn remove(&self, root: &Root) -> Result<(), ObserveError> {
-        remove_files(root, self.name, &self.directory)
+        remove_files(root, self.name, &self.directory, &self.leftover)
     }
 
     /// Removes the rest of a session whose removal was interrupted by a kill. The control file is removed
     /// first, and no session begins without one. True: it is gone. A living one is left alone, even if parts
     /// are missing.
     pub fn finish_removal(root: &Root, name: SessionName) -> bool {
-        let Ok((directory, owner_uid)) = open_directory(root.fd(), &name.to_c_string()) else { return false };
-        let is_missing = |file: &CStr| {
-            rustix::fs::statat(&directory, file, AtFlags::SYMLINK_NOFOLLOW).err() == Some(Errno::NOENT)
+        let Ok((directory, user)) = open_directory(root.fd(), &name.to_string()) else { return false };
+        let is_missing = |file: &str| {
+            files::status_at(&directory, OsStr::new(file))
+                .is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
         };
         let is_dead = || {
-            open_file(&directory, OWNER, c"owner", owner_uid, Access::Read).is_ok_and(|(owner, _)| {
-                ofd::is_locked_against(owner.as_fd(), 0, Lock::Exclusive).is_ok_and(|locked| !locked)
+            open_file(&directory, OWNER, "owner", user, Access::Read).is_ok_and(|(owner, _)| {
+                locks::is_locked_against(&owner, 0, Lock::Exclusive).is_ok_and(|locked| !locked)
             })
         };
-        is_missing(c"control")
-            && (is_missing(c"owner") || is_dead())
-            && remove_files(root, name, &directory).is_ok()
+        is_missing("control")
+            && (is_missing("owner") || is_dead())
+            && remove_files(root, name, &directory, &Leftover::new()).is_ok()
     }
 }
 
@@ -332,29 +341,25 @@ impl ObservedSession {
 /// meanwhile, and another file with its number has no such lock.
 fn is_locked(fd: &KeptFd, byte: u64, what: &'static str) -> Result<bool, ObserveError> {
     let is_locked =
-        ofd::is_locked_against(fd.as_fd(), byte, Lock::Exclusive).map_err(|e| ObserveError::io(what, e))?;
+        locks::is_locked_against(fd, byte, Lock::Exclusive).map_err(|e| ObserveError::io(what, e))?;
     if !is_locked && !fd.is_intact() {
-        return Err(ObserveError::io(what, Errno::BADF));
+        return Err(ObserveError::io(what, files::closed()));
     }
     Ok(is_locked)
 }
 
-fn remove_files(root: &Root, name: SessionName, directory: impl AsFd) -> Result<(), ObserveError> {
+fn remove_files(
+    root: &Root,
+    name: SessionName,
+    directory: impl AsDescriptor,
+    leftover: &Leftover,
+) -> Result<(), ObserveError> {
     // The lock files last: as long as they are there, others see that the session is taken.
-    for file in [c"control", c"rings", c"collector", c"owner"] {
-        let _ = rustix::fs::unlinkat(&directory, file, AtFlags::empty());
+    for file in ["control", "rings", "collector", "owner"] {
+        let _ = files::remove_at(&directory, OsStr::new(file));
     }
-    rustix::fs::unlinkat(root.fd(), name.to_c_string(), AtFlags::REMOVEDIR)
+    let name = name.to_string();
+    files::remove_directory_at(root.fd(), OsStr::new(&name))
+        .or_else(|error| leftover.keep(root.fd(), OsStr::new(&name), error))
         .map_err(|error| ObserveError::io("session directory", error))
-}
-
-/// This boot's id, read once.
-fn boot_id() -> Option<[u8; 16]> {
-    static ID: OnceLock<Option<[u8; 16]>> = OnceLock::new();
-    *ID.get_or_init(|| {
-        let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-        let digits: String = text.trim().chars().filter(|c| *c != '-').collect();
-        let number = u128::from_str_radix(&digits, 16).ok()?;
-        (digits.len() == 32).then(|| number.to_be_bytes())
-    })
 }

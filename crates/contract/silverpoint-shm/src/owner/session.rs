@@ -27,8 +27,8 @@ use super::identity::{self, Name, ProcessText};
 use super::opened::Rings;
 use super::settings::Settings;
 use crate::clock::{self, Source};
+use crate::locks::{self, Lock};
 use crate::memory::{self, Limits, SMALL};
-use crate::ofd::{self, Lock};
 use crate::root::{PathText, Root};
 use crate::sys;
 
@@ -112,7 +112,7 @@ fn join(
     origin: &Origin<'_>,
 ) -> Option<Session> {
     let owner = sys::open_at(directory, c"owner", OFlags::RDWR, Mode::empty()).ok()?;
-    if !ofd::is_locked_against(owner.as_fd(), 0, Lock::Exclusive).ok()? {
+    if !locks::is_locked_against(owner.as_fd(), 0, Lock::Exclusive).ok()? {
         return None;
     }
     let control = open_regular(directory, c"control")?;
@@ -358,7 +358,7 @@ fn place(
 
 /// Takes the read lock and keeps it without a descriptor: the mapping keeps the open file description. A forked child does not get it.
 fn lock_owner(owner: OwnedFd) -> Result<*mut u8, Errno> {
-    if !matches!(ofd::try_lock(owner.as_fd(), 0, Lock::Shared), Ok(true)) {
+    if !matches!(locks::try_lock(owner.as_fd(), 0, Lock::Shared), Ok(true)) {
         return Err(Errno::AGAIN);
     }
     let page = sys::page_size();

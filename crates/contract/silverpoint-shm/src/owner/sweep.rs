@@ -11,7 +11,7 @@ use super::at;
 use super::control::{get32, get64};
 use super::identity::Name;
 use super::session::{Session, remove_directory};
-use crate::ofd::{self, Lock};
+use crate::locks::{self, Lock};
 use crate::root::Root;
 use crate::sys;
 
@@ -156,7 +156,7 @@ fn lock_dead(root: &Root, name: Name) -> Option<Locked> {
         }
         Err(_) => return None,
     };
-    if !ofd::try_lock(collector.as_fd(), 0, Lock::Exclusive).unwrap_or(false) {
+    if !locks::try_lock(collector.as_fd(), 0, Lock::Exclusive).unwrap_or(false) {
         return None;
     }
     // And with it: what was being made may live by now.
@@ -166,7 +166,7 @@ fn lock_dead(root: &Root, name: Name) -> Option<Locked> {
 /// Whether nobody has the owner's lock.
 fn is_dead(directory: &OwnedFd) -> bool {
     match sys::open_at(directory, c"owner", OFlags::RDWR, Mode::empty()) {
-        Ok(owner) => !ofd::is_locked_against(owner.as_fd(), 0, Lock::Exclusive).unwrap_or(true),
+        Ok(owner) => !locks::is_locked_against(owner.as_fd(), 0, Lock::Exclusive).unwrap_or(true),
         Err(error) => error == rustix::io::Errno::NOENT,
     }
 }
@@ -209,11 +209,11 @@ mod tests {
         };
         let root = Root::open_directory(&parent).unwrap();
 
-        assert!(ofd::try_lock(owner.as_fd(), 0, Lock::Exclusive).unwrap());
+        assert!(locks::try_lock(owner.as_fd(), 0, Lock::Exclusive).unwrap());
         assert_eq!(sweep(&root, &Bounds::AT_START), 0);
         assert!(directory.exists() && !was_opened());
 
-        ofd::unlock(owner.as_fd(), 0).unwrap();
+        locks::unlock(owner.as_fd(), 0).unwrap();
         assert_eq!(sweep(&root, &Bounds::AT_START), 1);
         assert!(!directory.exists() && was_opened());
         fs::remove_dir_all(parent).unwrap();

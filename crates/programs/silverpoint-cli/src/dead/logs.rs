@@ -1,13 +1,14 @@
 //! Sessions that a logger had collected: their records go to its logs, as far as they are missing there.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use silverpoint_logger::{Flushed, Unfinished};
 use silverpoint_shm::observer::ObservedSession;
 use silverpoint_shm::root::Root;
 
-use crate::exit::{Exit, Outcome, failure, note};
+use crate::exit::{Exit, Failed, Outcome, failure, note};
+use crate::recover::how::How;
 use crate::sessions::Place;
 
 /// How long to wait for sinks that cannot be written.
@@ -58,8 +59,22 @@ pub fn deliver(places: Vec<Place>) -> (Vec<Place>, Outcome) {
     }
 }
 
+/// A logger's spool that a target names. `None`: it names none.
+pub fn of_target(target: &str, how: &How<'_>) -> Option<Outcome> {
+    let spool = Unfinished::in_directory(Path::new(target))?;
+    Some(match how.output.is_some() || how.keep {
+        true => Err(Failed::new(
+            Exit::Usage,
+            format!(
+                "{target}: a logger's spool is delivered to its own logs; leave out -o and --keep, or read its trace file {target}/spool.silver"
+            ),
+        )),
+        false => deliver_spool(&spool),
+    })
+}
+
 /// Delivers the records of a spool, and those that the sessions in its list hold: as many as possible.
-pub fn deliver_spool(spool: &Unfinished) -> Outcome {
+fn deliver_spool(spool: &Unfinished) -> Outcome {
     let mut troubles = Vec::new();
     let mut roots = Vec::new();
     for path in spool.roots() {

@@ -1,21 +1,22 @@
 //! Dead sessions that no collector stored: into a trace file, or to the logs of their loggers.
 
 mod account;
+#[cfg(unix)]
 mod logs;
 
-use std::path::Path;
 use std::sync::Arc;
 
 use silverpoint_collect::{Account, Existing, OutputConfig, Recovery, has_stored_in};
-use silverpoint_logger::Unfinished;
 use silverpoint_shm::observer::{ObservedSession, SessionName};
 use silverpoint_shm::root::Root;
 
 use crate::exit::{Exit, Failed, Outcome, failure, inform, note};
 use crate::names;
 use crate::newfile::EXISTS;
-use crate::processes::{self, Processes};
-use crate::recover::How;
+#[cfg(windows)]
+use crate::platform::absent::logs;
+use crate::platform::processes::{self, Processes};
+use crate::recover::how::How;
 use crate::sessions::{self, Place};
 use crate::summary::Summary;
 
@@ -56,16 +57,7 @@ pub fn of_target(target: &str, how: &How<'_>) -> Option<Outcome> {
         let none = format!("there is no dead session {wanted}");
         return Some(store(wanted.pid, &|name| name == wanted, none));
     }
-    let spool = Unfinished::in_directory(Path::new(target))?;
-    Some(match how.output.is_some() || how.keep {
-        true => Err(Failed::new(
-            Exit::Usage,
-            format!(
-                "{target}: a logger's spool is delivered to its own logs; leave out -o and --keep, or read its trace file {target}/spool.silver"
-            ),
-        )),
-        false => logs::deliver_spool(&spool),
-    })
+    logs::of_target(target, how)
 }
 
 /// Whether this process lives and is this program: the id may have been reused.

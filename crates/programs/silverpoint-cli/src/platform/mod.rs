@@ -1,11 +1,12 @@
 //! What the program asks of the operating system for itself: `unix/` and `windows/` answer, a file for each concern.
 
+mod errors;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
 mod windows;
 
 #[cfg(unix)]
-pub use unix::{Pipes, directories, interrupts, terminal};
+pub use unix::{Pipes, commands, detached, directories, ending, interrupts, processes, terminal};
 #[cfg(windows)]
-pub use windows::{Pipes, absent, directories, interrupts, terminal};
+pub use windows::{Pipes, absent, commands, detached, directories, ending, interrupts, processes, terminal};

@@ -2,8 +2,11 @@
 //! damaged trace file.
 
 mod file;
+pub mod how;
 
 use std::path::{Path, PathBuf};
+
+use how::How;
 
 use crate::dead;
 use crate::exit::Outcome;
@@ -52,14 +55,4 @@ pub fn run(args: Args) -> Outcome {
         Some(outcome) => outcome,
         None => file::recover(Path::new(target), how.output, how.force),
     }
-}
-
-/// Where what is recovered goes.
-pub struct How<'a> {
-    /// The trace file to make.
-    pub output: Option<&'a Path>,
-    /// The sessions stay where they are.
-    pub keep: bool,
-    /// An existing file is replaced.
-    pub force: bool,
 }

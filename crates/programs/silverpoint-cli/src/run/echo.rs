@@ -7,7 +7,6 @@
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{IsTerminal, Write};
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +14,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use silverpoint_render::text::{Options, Writer};
-use silverpoint_trace::{Source, Trace, with_parts};
+use silverpoint_shm::platform::files::{status, status_of};
+use silverpoint_trace::{Source, Trace, files, with_parts};
 use silverpoint_wire::block::{BlockHeader, BlockKind};
 use silverpoint_wire::bytes::u64_at;
 use silverpoint_wire::layout::block::PAYLOAD_MAX;
@@ -99,7 +99,7 @@ impl ReadAt for PartFile {
     type Error = std::io::Error;
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
-        self.0.read_at(buffer, offset)
+        files::read_at(&self.0, buffer, offset)
     }
 }
 
@@ -136,8 +136,7 @@ impl Follower {
 
 /// The part after this one, once there is one.
 fn next_part(path: &Path, identity: (u64, u64)) -> Option<PathBuf> {
-    let is_it =
-        |path: &PathBuf| std::fs::metadata(path).is_ok_and(|found| (found.dev(), found.ino()) == identity);
+    let is_it = |path: &PathBuf| status_of(path).is_ok_and(|found| (found.device, found.inode) == identity);
     if is_it(&path.to_owned()) {
         return None;
     }
@@ -149,9 +148,9 @@ fn next_part(path: &Path, identity: (u64, u64)) -> Option<PathBuf> {
 
 impl Part {
     fn new(file: File) -> Option<Self> {
-        let found = file.metadata().ok()?;
+        let found = status(&file).ok()?;
         Some(Self {
-            identity: (found.dev(), found.ino()),
+            identity: (found.device, found.inode),
             file: PartFile(file),
             at: 0,
             next_sequence: 0,
@@ -260,7 +259,7 @@ fn whole(file: &PartFile, at: u64, header: &BlockHeader) -> Option<Vec<u8>> {
         return None;
     }
     let mut bytes = vec![0; len];
-    file.0.read_exact_at(&mut bytes, at).ok()?;
+    files::read_exact_at(&file.0, &mut bytes, at).ok()?;
     bytes.resize(len.next_multiple_of(8), 0);
     Some(bytes)
 }

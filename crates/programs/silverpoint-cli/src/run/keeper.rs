@@ -18,6 +18,7 @@ use silverpoint_collect::Missing;
 use crate::backtrace::Backtrace;
 use crate::collect::OnExisting;
 use crate::exit::note;
+use crate::platform::processes;
 use crate::store::Store;
 
 /// How collecting ended.
@@ -160,6 +161,7 @@ impl Collector {
         command.args(task.backtrace.words()).arg("--filter").arg(&task.filter);
         fault(&mut command, number);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        processes::leave_alone(&mut command);
         let mut child =
             command.spawn().map_err(|error| format!("the collector cannot be started: {error}"))?;
         let stdin = child.stdin.take();

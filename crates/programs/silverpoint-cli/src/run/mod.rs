@@ -6,9 +6,7 @@
 //! ```
 
 mod echo;
-mod find;
 mod keeper;
-mod supervise;
 
 use std::ffi::OsString;
 use std::hash::{BuildHasher, Hasher};
@@ -18,7 +16,8 @@ use silverpoint_shm::root::{self, Root};
 
 use crate::backtrace::Backtrace;
 use crate::collect::OnExisting;
-use crate::exit::{Exit, Failed, Outcome, note};
+use crate::exit::{Exit, Failed, Outcome, note, run_failed};
+use crate::platform::commands::{self, Signals};
 use crate::sessions::RUN_PREFIX;
 use crate::store::{Store, directives};
 use crate::summary::Summary;
@@ -26,7 +25,6 @@ use crate::{names, policy};
 
 use echo::Echo;
 use keeper::{Finished, Keeper, Said, Task};
-use supervise::Signals;
 
 /// Run a command and record what it, and everything that it starts, traces
 ///
@@ -112,12 +110,8 @@ impl Probe {
     }
 }
 
-fn run_failed(message: impl Into<String>) -> Failed {
-    Failed::new(Exit::RunFailed, message)
-}
-
 pub fn run(args: Args) -> Outcome {
-    find::check(&args.command[0])?;
+    commands::check(&args.command[0])?;
     let (output, existing) = match &args.output {
         Some(path) => (path.clone(), OnExisting::Replace),
         None => (names::free(&args.command[0]), OnExisting::Refuse),
@@ -147,7 +141,7 @@ pub fn run(args: Args) -> Outcome {
     ];
     environment.extend(args.policy.as_ref().map(|policy| ("SILVERPOINT_POLICY", OsString::from(policy))));
     environment.extend(Probe::environment(&args.probe));
-    let ended = supervise::command(&args.command, &environment, &mut signals);
+    let ended = commands::run(&args.command, &environment, &mut signals);
     signals.end_on_request();
     let (finished, said) = keeper.finish();
     if let Some(echo) = echo {
@@ -235,16 +229,10 @@ fn private_root() -> Result<PathBuf, Failed> {
     for _ in 0..100 {
         let random = std::hash::RandomState::new().build_hasher().finish() as u32;
         let name = format!("{RUN_PREFIX}{}-{random:08x}", std::process::id());
-        match rustix::fs::mkdirat(root.fd(), &name, rustix::fs::Mode::RWXU) {
+        match root.make_beneath(&name) {
             Ok(()) => return Ok(path.join(name)),
-            Err(rustix::io::Errno::EXIST) => {}
-            Err(error) => {
-                return Err(run_failed(format!(
-                    "{}: {}",
-                    path.join(name).display(),
-                    std::io::Error::from(error)
-                )));
-            }
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(run_failed(format!("{}: {error}", path.join(name).display()))),
         }
     }
     Err(run_failed(format!("{}: no free name for a directory", path.display())))

@@ -1,15 +1,21 @@
 //! ```text
+//!  commands     what `run` runs
+//!  detached     the collector's process, apart from the command's
 //!  directories  new ones: private, durable, and named at the end
-//!  errors       those of crates that are for Unix alone
 //!  interrupts   signals while a file is made
+//!  ending       signals that ask to end, and how a child ended
 //!  pipes        a program beside this one, which reads and writes at once
+//!  processes    which live, and belong to a run
 //!  terminal     what standard input and output are
 //! ```
 
+pub mod commands;
+pub mod detached;
 pub mod directories;
-mod errors;
+pub mod ending;
 pub mod interrupts;
 mod pipes;
+pub mod processes;
 pub mod terminal;
 
 pub use pipes::Pipes;

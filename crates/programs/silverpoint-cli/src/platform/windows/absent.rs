@@ -33,51 +33,21 @@ macro_rules! commands {
     )* };
 }
 
-commands!(attach, collect, config, ctl, debug, doctor, ls, replay, run, tail, top, view);
+commands!(config, debug, doctor, replay, top, view);
 
-/// Dead sessions.
-pub mod dead {
-    use crate::exit::Outcome;
-    use crate::recover::How;
+/// Loggers within programs: there are none.
+pub mod logs {
+    use crate::exit::{Exit, Outcome};
+    use crate::recover::how::How;
+    use crate::sessions::Place;
 
-    const WHAT: &str = "recovering sessions";
-
-    pub fn all(_: &How<'_>) -> Outcome {
-        Err(super::absent(WHAT))
+    /// No session belongs to one.
+    pub fn deliver(places: Vec<Place>) -> (Vec<Place>, Outcome) {
+        (places, Ok(Exit::Success))
     }
 
-    pub fn of_target(target: &str, _: &How<'_>) -> Option<Outcome> {
-        target.parse::<u32>().is_ok().then(|| Err(super::absent(WHAT)))
-    }
-}
-
-/// Records of processes that live.
-pub mod live {
-    use std::cell::Cell;
-    use std::rc::Rc;
-
-    use silverpoint_convert::silver::FollowReader;
-    use silverpoint_query::filter::Filter;
-    use silverpoint_trace::Verdict;
-
-    use crate::exit::Failed;
-
-    type Reading = (FollowReader<'static>, Rc<Cell<Verdict>>);
-
-    pub fn reader(names: &[String], _: Filter, _: u32, _: bool, _: bool) -> Result<Reading, Failed> {
-        Err(super::absent(&format!("reading running programs ({})", names.join(", "))))
-    }
-}
-
-/// Sites of a process that lives.
-pub mod living {
-    use silverpoint_trace::Site;
-
-    use crate::exit::Failed;
-
-    type Sites = Vec<(u32, Site, bool)>;
-
-    pub fn sites(_: u32) -> Result<Vec<(String, Sites)>, Failed> {
-        Err(super::absent("reading running programs"))
+    /// No target is one's spool.
+    pub fn of_target(_: &str, _: &How<'_>) -> Option<Outcome> {
+        None
     }
 }

@@ -1,15 +1,23 @@
 //! ```text
 //!  absent       what needs the sessions of programs
+//!  commands     what `run` runs
+//!  detached     the collector's process, apart from the command's
 //!  directories  new ones, named at the end
 //!  interrupts   what remains of a file that was not finished
+//!  ending       Ctrl-C, and how a child ended
 //!  pipes        a program beside this one
+//!  processes    which live
 //!  terminal     what standard input and output are
 //! ```
 
 pub mod absent;
+pub mod commands;
+pub mod detached;
 pub mod directories;
+pub mod ending;
 pub mod interrupts;
 mod pipes;
+pub mod processes;
 pub mod terminal;
 
 pub use pipes::Pipes;

@@ -26,9 +26,8 @@ use signal_hook::iterator::exfiltrator::origin::Origin;
 use signal_hook::low_level::siginfo::{Cause, Sent};
 use signal_hook::low_level::{emulate_default_handler, raise};
 
-use super::run_failed;
-use crate::exit::{Exit, Failed, Outcome};
-use crate::interrupts::is_ignored;
+use crate::exit::{Exit, Failed, Outcome, run_failed};
+use crate::platform::interrupts::is_ignored;
 
 /// Signals that are passed on to the command.
 const PASSED_ON: [i32; 10] =
@@ -100,7 +99,7 @@ fn end_by(signal: i32) -> ! {
 }
 
 /// Runs the command to its end.
-pub fn command(
+pub fn run(
     words: &[OsString],
     environment: &[(&str, OsString)],
     signals: &mut Signals,

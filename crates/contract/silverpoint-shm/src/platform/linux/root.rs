@@ -84,6 +84,14 @@ impl Root {
         Self::open_at(self.fd.as_fd(), &name, path, uid)
     }
 
+    /// Makes a directory in this one that can be a root.
+    ///
+    /// # Errors
+    /// Those of the system; `AlreadyExists`.
+    pub fn make_beneath(&self, name: &str) -> io::Result<()> {
+        Ok(rustix::fs::mkdirat(&self.fd, name, Mode::RWXU)?)
+    }
+
     /// Whether the descriptor still stands for the directory: the program may have closed it.
     pub fn is_intact(&self) -> bool {
         self.fd.is_intact()

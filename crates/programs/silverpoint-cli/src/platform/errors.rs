@@ -1,11 +1,16 @@
+//! Errors of other crates, as this program ends with them.
+
 use silverpoint_collect::CollectError;
+#[cfg(unix)]
 use silverpoint_logger::{LoggerError, SettingsError};
 use silverpoint_read::ReadError;
 
 use crate::exit::{Exit, Failed, Placed};
 
 impl Placed for CollectError {}
+#[cfg(unix)]
 impl Placed for LoggerError {}
+#[cfg(unix)]
 impl Placed for SettingsError {}
 impl Placed for ReadError {}
 

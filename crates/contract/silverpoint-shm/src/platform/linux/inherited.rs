@@ -7,8 +7,10 @@
 //! that is forked between the opening of the file and the next call. A child that executes another program
 //! has closed it.
 
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::kept::KeptFd;
 
 /// As many at a time; more are inherited.
 const MOST: usize = 256;
@@ -21,7 +23,7 @@ static INODES: [AtomicU64; MOST] = [const { AtomicU64::new(0) }; MOST];
 
 /// Children do not inherit a descriptor as long as it lives. To be dropped before that is closed.
 #[derive(Debug, Default)]
-pub(super) struct NotInherited {
+pub(crate) struct NotInherited {
     /// As in the table; 0: no entry.
     both: u64,
     process: u32,
@@ -29,13 +31,14 @@ pub(super) struct NotInherited {
 
 impl NotInherited {
     /// From now on: in children `descriptor` is a copy of `instead`, which must live as long.
-    pub(super) fn new(descriptor: BorrowedFd<'_>, instead: BorrowedFd<'_>) -> Self {
+    pub(crate) fn new(descriptor: &KeptFd, instead: &KeptFd) -> Self {
         static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
         // (No lock: a child may be born while another thread is here.)
         if !IS_REGISTERED.swap(true, Ordering::Relaxed) {
             // SAFETY: the handler is a function of this library, and is forgotten when that is unloaded.
             let _ = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
         }
+        let (descriptor, instead) = (descriptor.as_fd(), instead.as_fd());
         let both = word(descriptor) | word(instead) << 32;
         if let Some(at) = replace_first(0, both) {
             // A child that is born in between gives up nothing.
@@ -45,7 +48,7 @@ impl NotInherited {
     }
 
     /// Whether the descriptor is this process's: not what its parent had.
-    pub(super) fn is_own(&self) -> bool {
+    pub(crate) fn is_own(&self) -> bool {
         self.both != 0 && self.process == std::process::id()
     }
 }

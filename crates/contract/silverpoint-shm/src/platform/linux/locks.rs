@@ -6,9 +6,12 @@
 //! as it was.
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd};
 
 use crate::sys::ErrnoGuard;
+
+/// The byte of a trace file that its writer locks. Readers are not hindered.
+pub const WRITER_BYTE: u64 = 0;
 
 /// What a lock admits beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,11 +23,11 @@ pub enum Lock {
 }
 
 /// Takes the lock on `byte`. `Ok(false)`: somebody holds a lock that conflicts.
-pub fn try_lock(fd: BorrowedFd<'_>, byte: u64, lock: Lock) -> io::Result<bool> {
+pub fn try_lock(fd: impl AsFd, byte: u64, lock: Lock) -> io::Result<bool> {
     let _errno = ErrnoGuard::new();
     let request = request(byte, kind_of(lock));
     // SAFETY: fd is open for the duration of the call and `request` is a valid flock structure that the call only reads.
-    if unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_OFD_SETLK, &request) } == 0 {
+    if unsafe { libc::fcntl(fd.as_fd().as_raw_fd(), libc::F_OFD_SETLK, &request) } == 0 {
         return Ok(true);
     }
     match io::Error::last_os_error() {
@@ -34,11 +37,11 @@ pub fn try_lock(fd: BorrowedFd<'_>, byte: u64, lock: Lock) -> io::Result<bool> {
 }
 
 /// Gives the lock on `byte` back.
-pub fn unlock(fd: BorrowedFd<'_>, byte: u64) -> io::Result<()> {
+pub fn unlock(fd: impl AsFd, byte: u64) -> io::Result<()> {
     let _errno = ErrnoGuard::new();
     let request = request(byte, libc::F_UNLCK);
     // SAFETY: as in try_lock.
-    if unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_OFD_SETLK, &request) } == 0 {
+    if unsafe { libc::fcntl(fd.as_fd().as_raw_fd(), libc::F_OFD_SETLK, &request) } == 0 {
         Ok(())
     } else {
         Err(io::Error::last_os_error())
@@ -46,11 +49,11 @@ pub fn unlock(fd: BorrowedFd<'_>, byte: u64) -> io::Result<()> {
 }
 
 /// Tells whether somebody else (another open file description) holds a lock on `byte` that conflicts with `lock`.
-pub fn is_locked_against(fd: BorrowedFd<'_>, byte: u64, lock: Lock) -> io::Result<bool> {
+pub fn is_locked_against(fd: impl AsFd, byte: u64, lock: Lock) -> io::Result<bool> {
     let _errno = ErrnoGuard::new();
     let mut request = request(byte, kind_of(lock));
     // SAFETY: fd is open for the duration of the call and `request` is a valid flock structure that the call fills.
-    if unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_OFD_GETLK, &mut request) } == 0 {
+    if unsafe { libc::fcntl(fd.as_fd().as_raw_fd(), libc::F_OFD_GETLK, &mut request) } == 0 {
         Ok(request.l_type as libc::c_int != libc::F_UNLCK)
     } else {
         Err(io::Error::last_os_error())
@@ -78,10 +81,9 @@ fn request(byte: u64, kind: libc::c_int) -> libc::flock {
 mod tests {
     use super::*;
     use std::fs::{File, OpenOptions};
-    use std::os::fd::AsFd;
 
     fn two_descriptions() -> (File, File) {
-        let path = std::env::temp_dir().join(format!("silverpoint-ofd-{}", std::process::id()));
+        let path = std::env::temp_dir().join(format!("silverpoint-locks-{}", std::process::id()));
         let open =
             || OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
         let pair = (open(), open());
@@ -92,13 +94,13 @@ mod tests {
     #[test]
     fn locks_belong_to_the_description() {
         let (a, b) = two_descriptions();
-        assert!(try_lock(a.as_fd(), 0, Lock::Shared).unwrap());
-        assert!(try_lock(b.as_fd(), 0, Lock::Shared).unwrap(), "read locks go together");
-        assert!(!try_lock(b.as_fd(), 0, Lock::Exclusive).unwrap());
-        assert!(is_locked_against(b.as_fd(), 0, Lock::Exclusive).unwrap());
-        assert!(!is_locked_against(b.as_fd(), 1, Lock::Exclusive).unwrap(), "another byte is another lock");
-        unlock(a.as_fd(), 0).unwrap();
-        assert!(!is_locked_against(b.as_fd(), 0, Lock::Exclusive).unwrap());
-        assert!(try_lock(b.as_fd(), 0, Lock::Exclusive).unwrap());
+        assert!(try_lock(&a, 0, Lock::Shared).unwrap());
+        assert!(try_lock(&b, 0, Lock::Shared).unwrap(), "read locks go together");
+        assert!(!try_lock(&b, 0, Lock::Exclusive).unwrap());
+        assert!(is_locked_against(&b, 0, Lock::Exclusive).unwrap());
+        assert!(!is_locked_against(&b, 1, Lock::Exclusive).unwrap(), "another byte is another lock");
+        unlock(&a, 0).unwrap();
+        assert!(!is_locked_against(&b, 0, Lock::Exclusive).unwrap());
+        assert!(try_lock(&b, 0, Lock::Exclusive).unwrap());
     }
 }
