@@ -185,7 +185,7 @@ fn words_otherwise<const N: usize>(kind: &'static Kind, tag: Tag, name: &str, wo
 #[inline(always)]
 fn words_of<const N: usize>(site: Registered, words: [u64; N]) -> (u32, u64) {
     if !dynamic::wanted(&site).by_ring_alone() {
-        return give(site, &|encoder| words.iter().for_each(|word| encoder.u64(*word)));
+        return give_words(site, words);
     }
     if site.id == 0 {
         return without_site();
@@ -194,6 +194,13 @@ fn words_of<const N: usize>(site: Registered, words: [u64; N]) -> (u32, u64) {
         Ok(ticks) => (site.id, ticks),
         Err(later) => words_later(site.id, later, words),
     }
+}
+
+/// (Apart: so the arguments of others are in no memory.)
+#[cold]
+#[inline(never)]
+fn give_words<const N: usize>(site: Registered, words: [u64; N]) -> (u32, u64) {
+    give(site, &|encoder| words.iter().for_each(|word| encoder.u64(*word)))
 }
 
 #[cold]
