@@ -103,13 +103,26 @@ def library(bench):
     return path
 
 
+def stand_in(bench):
+    """A library in its place, which makes events that nobody wants. It needs nothing of LTTng."""
+    path = bench.directory / "liblttng_stand_in.so"
+    building.compiled(["g++", *building.CXX_FLAGS, "-fPIC", "-shared", "-fvisibility=hidden", f"-I{building.ROOT / 'cpp/include'}", f"-I{building.ROOT / 'cpp/src'}",
+                       building.BENCH / "lttng/stand_in.cpp", "-o", path, "-pthread"])
+    return path
+
+
+def drivers(bench, languages=tuple(LANGUAGES)):
+    """{language: driver} of ours."""
+    folder = building.BENCH / "lttng"
+    build = {"C++": lambda: bench.cxx_driver(folder / "ours.cpp", "lttng-ours"), "C": lambda: bench.c_driver(folder / "ours.c", "lttng-ours-c"), "Rust": bench.rust_lttng_driver}
+    return {language: build[language]() for language in languages}
+
+
 def ours(bench, languages=tuple(LANGUAGES)):
     """The facilities of ours. The tools of LTTng must be there."""
-    folder, probes = building.BENCH / "lttng", library(bench)
-    build = {"C++": lambda: bench.cxx_driver(folder / "ours.cpp", "lttng-ours"), "C": lambda: bench.c_driver(folder / "ours.c", "lttng-ours-c"), "Rust": bench.rust_lttng_driver}
-    drivers = {language: build[language]() for language in languages}
+    probes, built = library(bench), drivers(bench, languages)
     kinds = ((False, True), (True, True), (True, False), (True, False, True))
-    return [Ours(name, drivers[language], probes, *kind) for language in languages for name, kind in zip(OURS[language], kinds)]
+    return [Ours(name, built[language], probes, *kind) for language in languages for name, kind in zip(OURS[language], kinds)]
 
 
 def cases_of(facility):

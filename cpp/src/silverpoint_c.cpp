@@ -29,11 +29,12 @@ struct Span {
 // With kProbedSpan: without a tracer the span would hold its ticks alone.
 constexpr std::uint64_t kUsdtPlain = std::uint64_t{1} << 61;
 
-static_assert(sizeof(UsdtEnd) == 80 && offsetof(UsdtEnd, hit) == 64 && offsetof(UsdtEnd, recorded) == 72);
+static_assert(sizeof(UsdtEnd) == 88 && offsetof(UsdtEnd, hit) == 72 && offsetof(UsdtEnd, recorded) == 80);
 static_assert(sizeof(EveryWhile) == sizeof(std::uint64_t));
-static_assert(sizeof(Site) == 64 && offsetof(Site, whole) == 56 && offsetof(Site, head) == 8 &&
-              offsetof(Site, line) == 16 && offsetof(Site, level) == 20 && offsetof(Site, language) == 21 &&
-              offsetof(Site, bounded) == 22 && offsetof(Site, entry) == 24 && offsetof(Site, file) == 32 &&
+static_assert(sizeof(Site) == 72 && offsetof(Site, whole) == 56 && offsetof(Site, quiet_word) == 64 &&
+              offsetof(Site, head) == 8 && offsetof(Site, line) == 16 && offsetof(Site, level) == 20 &&
+              offsetof(Site, language) == 21 && offsetof(Site, bounded) == 22 &&
+              offsetof(Site, probed) == 23 && offsetof(Site, entry) == 24 && offsetof(Site, file) == 32 &&
               offsetof(Site, function) == 40 && offsetof(Site, category) == 48);
 static_assert(offsetof(Lane, cur) == 8 && offsetof(Lane, limit) == 16 && offsetof(Lane, delta) == 24 &&
               offsetof(Lane, committed) == 32 && offsetof(Lane, reach) == 40);

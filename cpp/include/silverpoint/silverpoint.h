@@ -109,13 +109,13 @@ __attribute__((format(printf, 1, 2), unused)) static inline void sp_c_check(cons
 #    define SP_C_ON(level, kind, flags, category, names, text, statement)                                   \
         if ((level) >= SP_MIN_LEVEL) {                                                                      \
             static struct sp_c_site sp_place_ = {&sp_c_unregistered, 0,        __LINE__, (level), 3, 0, 0,  \
-                                                 0xFFFFFFFF,         __FILE__, 0,        0,       0};       \
+                                                 0xFFFFFFFF,         __FILE__, 0,        0,       0, 0};    \
             struct sp_c_site* sp_site_ = &sp_place_;                                                        \
             const unsigned char sp_state_ = sp_c_state(sp_site_);                                           \
             SP_C_LIST_SITE(SP_C_LISTED_HEAD(kind, level, flags), category, names, text);                    \
             SP_C_IF_ON(category,                                                                            \
                        !SP_C_LIKELY(sp_state_ == 0) &&                                                      \
-                           (SP_C_LIKELY(sp_state_ == 1) ||                                                  \
+                           (SP_C_LIKELY(sp_state_ == 1) || sp_c_is_quiet(sp_site_, sp_state_) ||            \
                             sp_c_is_on_otherwise(sp_site_, sp_state_, __func__, category,                   \
                                                  (kind) == SP_C_KIND_PERCENT ? (text) : (const char*)0))) { \
                 statement;                                                                                  \

@@ -86,6 +86,9 @@
             if (sp_state_ == 0) [[likely]] {                                                                \
             } else if (sp_state_ == 1) [[likely]] {                                                         \
                 sp_found_ = sp_place_;                                                                      \
+            } else if (::silverpoint::detail::place_at<::silverpoint::detail::place>(sp_place_)             \
+                           .member.is_quiet(sp_state_)) {                                                   \
+                sp_found_ = sp_place_;                                                                      \
             } else {                                                                                        \
                 list;                                                                                       \
                 if (::silverpoint::detail::place_at<::silverpoint::detail::place>(sp_place_)                \

@@ -22,10 +22,11 @@ struct sp_c_site {
     const unsigned char* state;
     uint64_t head;
     uint32_t line;
-    unsigned char level, language, bounded, zero;
+    unsigned char level, language, bounded, probed;
     uint32_t entry;
     const char *file, *function, *category;
     uint64_t whole;
+    const int* quiet_word;
 };
 
 /* The rest of a site's description, needed at its first recording. */
@@ -134,6 +135,24 @@ SP_C_HOT uint64_t sp_c_counter(void) {
 
 SP_C_HOT unsigned char sp_c_state(const struct sp_c_site* site) {
     return __atomic_load_n(__atomic_load_n(&site->state, __ATOMIC_ACQUIRE), __ATOMIC_RELAXED);
+}
+
+/* As Site::is_quiet. */
+SP_C_HOT bool sp_c_is_quiet(const struct sp_c_site* site, unsigned char state) {
+#if defined(__x86_64__)
+    bool is_so;
+    __asm__ __volatile__("cmpb %[now], %[state]"
+                         : "=@cce"(is_so)
+                         : [state] "q"(state), [now] "m"(site->probed)
+                         : "memory");
+    if (!is_so) return false;
+    const int* word = __atomic_load_n(&site->quiet_word, __ATOMIC_RELAXED);
+    __asm__ __volatile__("cmpl $0, %[word]" : "=@cce"(is_so) : [word] "m"(*word));
+    return is_so;
+#else
+    return state == __atomic_load_n(&site->probed, __ATOMIC_ACQUIRE) &&
+           __atomic_load_n(__atomic_load_n(&site->quiet_word, __ATOMIC_RELAXED), __ATOMIC_RELAXED) == 0;
+#endif
 }
 
 SP_C_HOT struct sp_c_argument sp_c_measured(struct sp_c_argument of) {

@@ -128,6 +128,12 @@ inline constexpr std::size_t kSiteEntry = 32, kDescFixed = 48, kDescMax = 65536;
 inline constexpr std::uint32_t kLttngProbe = 1, kUserEventsProbe = 2, kTraceMarkerProbe = 4, kEtwProbe = 8;
 // In the state byte of a site: any of them is asked for.
 inline constexpr std::uint8_t kProbedBit = 2;
+// The ring wants the records, and the one tracer that is asked for did not want the events lately. They are
+// one more than the number of its bit.
+inline constexpr std::uint8_t kQuietBits = 7 << 2;
+constexpr std::uint8_t quiet_state_for(std::uint32_t tracer) {
+    return static_cast<std::uint8_t>(kProbedBit | 1 | ((__builtin_ctz(tracer) + 1) << 2 & kQuietBits));
+}
 
 enum class Kind : std::uint8_t {
     kLog = 0,

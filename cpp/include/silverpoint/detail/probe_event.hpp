@@ -72,7 +72,7 @@ SP_DETAIL_HOT const ProbeEvent* traced_event(std::uint64_t head) {
 inline void stop_probing(const std::atomic<std::uint32_t>& asked, std::atomic<std::uint8_t>& state,
                          std::uint32_t but_for) {
     if ((asked.load(std::memory_order_seq_cst) & ~but_for) != 0) return;
-    state.fetch_and(static_cast<std::uint8_t>(~kProbedBit), std::memory_order_seq_cst);
+    state.fetch_and(static_cast<std::uint8_t>(~(kProbedBit | kQuietBits)), std::memory_order_seq_cst);
     // A controller has asked meanwhile: its bit stays.
     if ((asked.load(std::memory_order_seq_cst) & ~but_for) != 0)
         state.fetch_or(kProbedBit, std::memory_order_seq_cst);

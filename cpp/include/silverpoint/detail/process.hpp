@@ -101,7 +101,11 @@ SP_DETAIL_COLD void renew_header(std::size_t sites, std::size_t descs) {
     h.descs_reserved.store(descs & ~std::size_t{4095}, std::memory_order_relaxed);
     std::memset(session.control + session.slabs_at, 0, session.slab_count * 16u);
     // Addresses in the parent's memory; those that are the child's, too, are stored again.
-    for (std::size_t i = 0; i < sites; ++i) session.site(i).probe.store(0, std::memory_order_relaxed);
+    for (std::size_t i = 0; i < sites; ++i) {
+        session.site(i).probe.store(0, std::memory_order_relaxed);
+        auto& state = *reinterpret_cast<std::atomic<std::uint8_t>*>(session.control + session.states_at + i);
+        state.fetch_and(static_cast<std::uint8_t>(~kQuietBits), std::memory_order_relaxed);
+    }
 }
 
 SP_DETAIL_COLD bool make_after_fork(const Path& root) {

@@ -36,8 +36,8 @@ constexpr std::uint8_t traced_state(std::uint64_t head) {
 constexpr bool is_no_head(std::uint64_t head) { return static_cast<std::int64_t>(head) <= 0; }
 
 struct Site {
-    // The state byte: 0 off, bit 0 record, bit 1 a system tracer is asked for. Its address changes from
-    // kUnregistered to one in the session.
+    // The state byte: 0 off, bit 0 record, bit 1 a system tracer is asked for, then kQuietBits. Its address
+    // changes from kUnregistered to one in the session.
     std::atomic<const StateByte*> state;
     // The first word of the site's records: id << 32 | size, the latter 0 where it varies. 0 until the site
     // is complete, and while a system tracer may want its records; or a traced_head.
@@ -48,7 +48,8 @@ struct Site {
     // (silverpoint_c.cpp).
     std::uint8_t language = 1;
     std::uint8_t bounded = 0;
-    // 1: its tracepoint heeds system tracers, since is_wanted_otherwise has been called for it.
+    // Not 0: its tracepoint heeds system tracers, since is_wanted_otherwise has been called for it. Then 1,
+    // or the state byte for which `quiet_word` holds.
     std::atomic<std::uint8_t> probed{0};
     std::atomic<std::uint32_t> entry{0xFFFFFFFF};
     const char* file;
@@ -56,6 +57,8 @@ struct Site {
     std::atomic<const char*> category{nullptr};
     // The head, once the site is complete.
     std::atomic<std::uint64_t> whole{0};
+    // Not 0 while the tracer that alone is asked for wants the event (is_quiet).
+    std::atomic<const int*> quiet_word{nullptr};
 
     constexpr Site(Level the_level, const char* the_file, std::uint32_t the_line,
                    const StateByte* the_state = &kUnregistered)
@@ -82,7 +85,27 @@ struct Site {
             return false;
         if (value == 1) [[likely]]
             return true;
-        return is_wanted_otherwise(value, the_function, the_category);
+        return is_quiet(value) || is_wanted_otherwise(value, the_function, the_category);
+    }
+    // Whether the ring wants the record, and the one tracer that is asked for does not want the event now. Of
+    // a state byte other than 0 and 1. The head is that of a complete site then. A tracer stores its wish in
+    // the memory of the process, and tells nobody: so each execution reads it.
+    SP_DETAIL_HOT bool is_quiet(std::uint8_t value) const {
+#if defined(__x86_64__)
+        // By the comparisons themselves, which compilers do not make of atomic loads.
+        bool is_so;
+        __asm__ __volatile__("cmpb %[now], %[value]"
+                             : "=@cce"(is_so)
+                             : [value] "q"(value), [now] "m"(probed)
+                             : "memory");
+        if (!is_so) return false;
+        const int* const word = quiet_word.load(std::memory_order_relaxed);
+        __asm__ __volatile__("cmpl $0, %[word]" : "=@cce"(is_so) : [word] "m"(*word));
+        return is_so;
+#else
+        return value == probed.load(std::memory_order_acquire) &&
+               __atomic_load_n(quiet_word.load(std::memory_order_relaxed), __ATOMIC_RELAXED) == 0;
+#endif
     }
 
     // States other than off and on: unregistered, or with bits that are not ours.
@@ -92,6 +115,8 @@ struct Site {
     }
     bool is_wanted_otherwise(std::uint8_t value, const char* the_function, const char* the_category);
     bool is_wanted_newly(std::uint8_t value, const char* the_function, const char* the_category);
+    void begin_quiet(const ProbeEvent* event, std::uint32_t tracer);
+    void end_quiet();
     // Of a located site: whether it records into the ring.
     bool records() const;
     // Whether a system tracer may want its records now.
@@ -367,6 +392,36 @@ inline bool Site::records() const {
     return number < session.sites_cap && (state_of(number)->load(std::memory_order_relaxed) & 1) != 0;
 }
 
+// From now on the site is quiet (is_quiet), if one tracer alone is asked for and has its event. Not a span,
+// or the begin of one: its end has an event of its own.
+SP_DETAIL_COLD void Site::begin_quiet(const ProbeEvent* event, std::uint32_t tracer) {
+    const std::uint32_t number = entry.load(std::memory_order_relaxed);
+    const std::uint32_t body = session.site(number).body_at.load(std::memory_order_acquire);
+    const Kind kind{
+        static_cast<std::uint8_t>(session.control[session.descs_at + std::size_t{body} * 8 + 16])};
+    while (event != nullptr && event->tracer != tracer) event = event->following();
+    if (event == nullptr || (tracer & (tracer - 1)) != 0 || kind == Kind::kSpan || kind == Kind::kAsyncBegin)
+        return;
+    StateByte& state = *const_cast<StateByte*>(state_of(number));
+    const std::uint8_t quiet = quiet_state_for(tracer);
+    std::uint8_t value = kProbedBit | 1;
+    if (!state.compare_exchange_strong(value, quiet, std::memory_order_seq_cst) && value != quiet)
+        return end_quiet();
+    // Who asks for another tracer clears the bits after that: here or there they are cleared.
+    if (probes_wanted() != tracer) return end_quiet();
+    quiet_word.store(event->state, std::memory_order_relaxed);
+    probed.store(quiet, std::memory_order_seq_cst);
+    // Another thread, which takes another way meanwhile, stores the head first.
+    if (head.load(std::memory_order_seq_cst) != whole.load(std::memory_order_relaxed)) end_quiet();
+}
+// (Other copies of the site find out for themselves.)
+SP_DETAIL_COLD void Site::end_quiet() {
+    if (probed.load(std::memory_order_relaxed) > 1) probed.store(1, std::memory_order_release);
+    StateByte& state = *const_cast<StateByte*>(state_of(entry.load(std::memory_order_relaxed)));
+    if ((state.load(std::memory_order_relaxed) & kQuietBits) != 0)
+        state.fetch_and(static_cast<std::uint8_t>(~kQuietBits), std::memory_order_seq_cst);
+}
+
 // Also decides the way of the record. Without a head it takes the cold path of a first one, or that of a
 // tracer that wants it (probe_record.hpp). Another thread may decide otherwise meanwhile, if a tracer or a
 // directive has just changed: either is right.
@@ -383,6 +438,10 @@ inline bool Site::records() const {
         (!session.is_ready() && !ensure_session())) [[unlikely]] {
         if (static_cast<std::int64_t>(head.load(std::memory_order_relaxed)) < 0)
             head.store(0, std::memory_order_release);
+        // (As with the bit below.)
+        if ((value & (kProbedBit | kQuietBits)) > kProbedBit && number < session.sites_cap &&
+            session.is_still_ready())
+            end_quiet();
         return is_on;
     }
     // A controller that wrote other bits of the state in the same moment has left the bit.
@@ -399,12 +458,18 @@ inline bool Site::records() const {
         known == 0 ||
         (event != nullptr && (event->is_wanted_by_any(asked, false) || event->is_wanted_by_any(asked, true)));
     if (probed.load(std::memory_order_relaxed) == 0) probed.store(1, std::memory_order_release);
+    if (is_on && !is_wanted) {
+        if (head.load(std::memory_order_relaxed) != known) head.store(known, std::memory_order_release);
+        begin_quiet(event, asked);
+        return true;
+    }
+    // (A traced_head is made for a state byte without these bits.)
+    value &= static_cast<std::uint8_t>(~kQuietBits);
     const bool is_first = known != 0 && event != nullptr && event->is_wanted() && event->tracer == asked;
-    const std::uint64_t usual = is_first ? traced_head(value, reinterpret_cast<std::uintptr_t>(event))
-                                : is_on && !is_wanted ? known
-                                                      : 0;
-    if (head.load(std::memory_order_relaxed) != usual) head.store(usual, std::memory_order_release);
-    return is_on || is_wanted;
+    const std::uint64_t usual = is_first ? traced_head(value, reinterpret_cast<std::uintptr_t>(event)) : 0;
+    if (head.load(std::memory_order_relaxed) != usual) head.store(usual, std::memory_order_seq_cst);
+    end_quiet();
+    return is_wanted;
 }
 
 // While the first tracer wants the events, and no other is asked for, this is all that is asked.

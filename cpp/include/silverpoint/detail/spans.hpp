@@ -57,7 +57,8 @@ struct AsyncSite {
 // The end of an async span whose site is complete.
 SP_DETAIL_HOT void record_async_end(Site& site, std::uint64_t id) {
     Site* records = &site;
-    if ((site.state_byte() & kProbedBit) != 0) [[unlikely]] {
+    const std::uint8_t value = site.state_byte();
+    if ((value & kProbedBit) != 0 && !site.is_quiet(value)) [[unlikely]] {
         records = end_otherwise(site, id);
         if (records == nullptr) return;
     }

@@ -180,12 +180,13 @@ SP_DETAIL_HOT bool is_on(sp::Site& site, const char* function, const char* categ
     if (value == 0) return false;
     if (value == 1) [[likely]]
         return true;
-    return is_on_otherwise(site, value, function, category);
+    return site.is_quiet(value) || is_on_otherwise(site, value, function, category);
 }
 
 // The events of a message for system tracers, which get it wherever else it goes. False: none wants it.
 SP_DETAIL_COLD bool is_traced(sp::Site& site, const char* function, const char* category) {
-    if ((site.state_byte() & ~1u) == 0) return false;
+    const std::uint8_t value = site.state_byte();
+    if ((value & ~1u) == 0 || site.is_quiet(value)) return false;
     return site.is_wanted(function, category) && (site.state_byte() & sp::kProbedBit) != 0;
 }
 SP_DETAIL_COLD void trace_typed(const Place& place, const Pieces& pieces) {

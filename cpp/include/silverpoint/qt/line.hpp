@@ -36,7 +36,8 @@ struct QtHead {
         const bool records =
             state == 1 ||
             (state != 0 &&
-             site.is_wanted_otherwise(state, function, place.category.load(std::memory_order_acquire)));
+             (site.is_quiet(state) ||
+              site.is_wanted_otherwise(state, function, place.category.load(std::memory_order_acquire))));
         const bool goes = qt::echo_flag().load(std::memory_order_relaxed) || is_fatal_in_qt(place.type);
         if (!records && !goes && !is_traced) return {};
         return {&place, function, name,

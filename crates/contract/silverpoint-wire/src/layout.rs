@@ -104,6 +104,14 @@ pub mod state {
     pub const RING: u8 = 1;
     /// A system tracer is asked for: whether it wants the site's event is to be seen there (section 3.7).
     pub const PROBED: u8 = 2;
+    /// The ring wants the records, and the one tracer that is asked for did not want the events lately. They
+    /// are one more than the number of its bit in `probes_asked`.
+    pub const QUIET: u8 = 7 << 2;
+
+    /// The state of such a site.
+    pub const fn quiet(tracer: u32) -> u8 {
+        RING | PROBED | ((tracer.trailing_zeros() as u8 + 1) << 2 & QUIET)
+    }
 }
 
 /// Bits of the header's `probes_asked`.

@@ -4,7 +4,7 @@ use std::any::type_name;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-use crate::platform::owner::{self, Description, Event, Mark, Registered};
+use crate::platform::owner::{self, Description, Event, Mark, Quiet, Registered};
 use silverpoint_wire::layout::state;
 use silverpoint_wire::level;
 use silverpoint_wire::marker;
@@ -65,6 +65,11 @@ impl Kind {
     #[inline]
     pub(crate) const fn is_span(self) -> bool {
         matches!(self, Self::Span | Self::Scope)
+    }
+
+    /// A tracer may want its end, and not its begin.
+    const fn has_end(self) -> bool {
+        self.is_span() || matches!(self, Self::AsyncBegin | Self::AsyncSpan)
     }
 
     /// While a system tracer is asked for, it may want what follows: the end of an async span, what stands
@@ -147,6 +152,8 @@ pub struct Site {
     others: [AtomicU64; OTHERS],
     /// Of the first: its event, while a system tracer wants it.
     mark: Mark,
+    /// Of the first: that the ring alone wants it, while a tracer is asked for.
+    quiet: Quiet,
 }
 
 impl Site {
@@ -160,6 +167,7 @@ impl Site {
             whole: AtomicU64::new(0),
             others: [const { AtomicU64::new(0) }; OTHERS],
             mark: Mark::new(),
+            quiet: Quiet::new(),
         }
     }
 
@@ -287,9 +295,17 @@ impl Site {
         }
         let traced = owner::traced(id);
         let is_wanted = traced.is_wanted();
-        self.go_straight::<A>(id, traced.is_on && !is_wanted);
+        let is_for_ring = traced.is_on && !is_wanted;
+        self.go_straight::<A>(id, is_for_ring);
         if self.alone_id::<A>() == id {
             self.mark.set(&traced);
+            if is_for_ring && !const { M::KIND.has_end() } {
+                self.quiet.begin(id, &traced);
+            }
+            // Another thread, which takes another way meanwhile, stores the hash first.
+            if !is_for_ring || self.hash.load(Ordering::SeqCst) != A::HASH {
+                self.quiet.end(id);
+            }
         }
         is_wanted || traced.is_on || M::KIND.is_always_asked()
     }
@@ -352,7 +368,7 @@ pub fn is_on<M: Meta, A: Args>(site: &'static Site, state: u8, _types: &Types<A>
             panic!("{}", message);
         }
     };
-    state & OTHERWISE == 0 || is_attached(state) || is_on_otherwise::<M, A>(site)
+    state & OTHERWISE == 0 || is_attached(state) || site.quiet.holds(state) || is_on_otherwise::<M, A>(site)
 }
 
 /// States other than off and on: not registered yet, or a system tracer is asked for. (It reads the state

@@ -112,7 +112,7 @@ impl ObservedSession {
         self.replace_directives(&text, text.len() as u32)?;
         let bit = if probes == 0 { 0 } else { state::PROBED };
         for (entry, now) in self.states(self.counters()?.sites_next)?.iter().enumerate() {
-            let state = now.0 & !state::PROBED | bit;
+            let state = now.0 & !(state::PROBED | state::QUIET) | bit;
             if now.0 != state {
                 self.put_state(entry as u32, state)?;
             }

@@ -123,6 +123,7 @@ unsafe fn rebuild_index(
             let entry = child.part(layout.sites_at as usize + i * at::site_entry::SIZE);
             // An address in the parent's memory.
             entry.u64(at::site_entry::PROBE).store(0, Ordering::Relaxed);
+            child.u8(layout.states_at as usize + i).fetch_and(!at::state::QUIET, Ordering::Relaxed);
             if entry.u32(at::site_entry::STAGE).load(Ordering::Relaxed) < at::site_entry::LOCATED {
                 continue;
             }

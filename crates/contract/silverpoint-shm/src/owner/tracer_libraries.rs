@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
 
 use rustix::thread::futex;
 
@@ -153,14 +153,20 @@ fn stop_asking(session: &Session, bit: u32) {
     }
 }
 
+/// The state byte of an entry of the table.
+#[inline(always)]
+pub(super) fn state_of(session: &Session, entry: u32) -> &AtomicU8 {
+    // SAFETY: states are backed before `sites_next` passes over their site.
+    unsafe { session.control.u8(session.layout.states_at as usize + entry as usize) }
+}
+
 /// If no tracer is asked for, the site of this entry costs what it costs without tracers.
 pub(super) fn stop_probing(session: &Session, entry: u32) {
     if asked(session) != 0 {
         return;
     }
-    // SAFETY: states are backed before `sites_next` passes over their site.
-    let state = unsafe { session.control.u8(session.layout.states_at as usize + entry as usize) };
-    state.fetch_and(!at::state::PROBED, Ordering::SeqCst);
+    let state = state_of(session, entry);
+    state.fetch_and(!(at::state::PROBED | at::state::QUIET), Ordering::SeqCst);
     // A controller has asked meanwhile: its bit stays.
     if asked(session) != 0 {
         state.fetch_or(at::state::PROBED, Ordering::SeqCst);

@@ -14,7 +14,7 @@ use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, Ordering};
 
 use super::session::Session;
-use super::tracer_libraries::{BEGUN, asked, start_again, stop_probing};
+use super::tracer_libraries::{BEGUN, asked, start_again, state_of, stop_probing};
 use super::{at, context, local};
 use crate::signal_mask;
 use crate::sys::{self, ErrnoGuard};
@@ -287,12 +287,6 @@ fn stored(session: &Session, entry: u32) -> Option<&'static ProbeEvent> {
     }
 }
 
-#[inline(always)]
-fn state_of(session: &Session, entry: u32) -> u8 {
-    // SAFETY: as in `stored`: states are backed with their entries.
-    unsafe { session.control.u8(session.layout.states_at as usize + entry as usize) }.load(Ordering::Relaxed)
-}
-
 /// A site for whose event a tracer may ask.
 #[derive(Clone, Copy)]
 pub struct Traced {
@@ -306,6 +300,14 @@ impl Traced {
     /// Whether a tracer wants the event, or that of its end.
     pub fn is_wanted(&self) -> bool {
         self.event.is_some_and(|event| event.is_wanted() || Event { is_end: true, ..event }.is_wanted())
+    }
+
+    /// The tracer that alone is asked for, and what is not 0 while it wants its event.
+    pub(super) fn alone(&self) -> Option<(u32, &'static AtomicI32)> {
+        let event = self.event.filter(|event| event.of.is_power_of_two())?;
+        let found = event.all().find(|one| one.tracer == event.of)?;
+        // SAFETY: an event's state lies in the memory of the process for ever.
+        Some((event.of, unsafe { &*found.state }))
     }
 }
 
@@ -329,7 +331,7 @@ pub fn traced(id: u32) -> Traced {
     }
     Traced {
         event: stored(session, entry).map(|first| Event { first, of: asked, is_end: false }),
-        is_on: state_of(session, entry) & at::state::RING != 0,
+        is_on: state_of(session, entry).load(Ordering::Relaxed) & at::state::RING != 0,
     }
 }
 

@@ -7,6 +7,7 @@ mod etw;
 mod fed;
 mod generate;
 mod judge;
+mod quiet;
 mod returns;
 
 use std::io::Write;

@@ -294,6 +294,20 @@ pub(crate) mod owner {
         pub(crate) fn set(&self, _: &Traced) {}
     }
 
+    /// What a site keeps while a tracer does not want its event: nothing.
+    pub(crate) struct Quiet;
+
+    impl Quiet {
+        pub(crate) const fn new() -> Self {
+            Self
+        }
+        pub(crate) fn holds(&self, _: u8) -> bool {
+            false
+        }
+        pub(crate) fn begin(&self, _: u32, _: &Traced) {}
+        pub(crate) fn end(&self, _: u32) {}
+    }
+
     pub(crate) fn traced(_: u32) -> Traced {
         Traced { event: None, is_on: false }
     }

@@ -2,7 +2,8 @@
 //
 // Each entry is one write: u32 kind, u32 index or count, u32 size, bytes. Kinds are 0 for a tracepoint, 1 for
 // an event, and 2 for how many sites have an event. All tracepoints are enabled, except those whose
-// declaration has the text DISABLED. LIMIT is how many there may be.
+// declaration has the text DISABLED. Or they are enabled while the file WISH_OF_EVENTS is there. LIMIT is how
+// many there may be.
 #include <fcntl.h>
 #include <stdlib.h>
 
@@ -26,6 +27,16 @@ static void put(std::uint32_t kind, std::uint32_t index, iovec* parts, int count
 }
 
 static constinit std::uint32_t tracepoints = 0;
+
+// Enables tracepoints, and disables them, as the kernel does: by a store alone.
+static const char* const wish = getenv("WISH_OF_" VARIABLE);
+static std::atomic<int*> switched[64];
+static void switch_all() {
+    if (wish == nullptr) return;
+    const int is_there = access(wish, F_OK) == 0;
+    for (const std::atomic<int*>& one : switched)
+        if (int* const enabled = one.load()) __atomic_store_n(enabled, is_there, __ATOMIC_RELAXED);
+}
 static constexpr Backend appending{
     [] {
         const char* const path = getenv(VARIABLE);
@@ -39,7 +50,8 @@ static constexpr Backend appending{
         const char* const limit = getenv("LIMIT");
         if (limit != nullptr && tracepoints >= strtoul(limit, nullptr, 10)) return EMFILE;
         *index = tracepoints++;
-        *enabled = disabled == nullptr || strstr(declaration, disabled) == nullptr;
+        *enabled = wish == nullptr && (disabled == nullptr || strstr(declaration, disabled) == nullptr);
+        if (*index < std::size(switched)) switched[*index].store(enabled);
         iovec parts[2] = {{}, {const_cast<char*>(declaration), strlen(declaration)}};
         put(0, *index, parts, 2);
         return 0;
@@ -83,6 +95,7 @@ static void* be_late(void* of) {
 static void* watch(void* of) {
     const Control control{static_cast<char*>(of), 0};
     for (std::uint32_t last = 0;; usleep(1000)) {
+        switch_all();
         std::uint32_t now = 0;
         for (std::uint32_t number = 0; number < control.count(); ++number)
             if (control.is_complete(number) && control.published(number).load() != 0) ++now;

@@ -23,7 +23,7 @@ pub(super) fn library() -> PathBuf {
     compiled("fake", "fake.cpp", LIBRARY)
 }
 
-const LIBRARY: &str = "-O2 -fPIC -shared -fno-exceptions -fno-rtti";
+pub(super) const LIBRARY: &str = "-O2 -fPIC -shared -fno-exceptions -fno-rtti";
 
 /// What the file has, in this order.
 pub(super) enum Entry {
@@ -72,14 +72,14 @@ pub(super) fn events(file: &Path) -> Vec<Decoded> {
 }
 
 /// A record as an event: name, opcode, level, fields; of an end its duration is not known.
-struct Wanted {
-    name: String,
+pub(super) struct Wanted {
+    pub(super) name: String,
     opcode: u8,
     level: u8,
     fields: Option<Vec<Value>>,
 }
 
-fn wanted(trace: &Path) -> (Vec<Wanted>, BTreeSet<usize>) {
+pub(super) fn wanted(trace: &Path) -> (Vec<Wanted>, BTreeSet<usize>) {
     let trace = Trace::open(&[trace.to_owned()]).unwrap();
     let (mut found, mut sites) = (Vec::new(), BTreeSet::new());
     let level = |level: u8| [5, 5, 4, 3, 2, 1][usize::from(level)];
