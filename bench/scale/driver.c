@@ -91,6 +91,8 @@ static void make_sites(void) {
                                       0xFFFFFFFF,
                                       __FILE__,
                                       0,
+                                      0,
+                                      0,
                                       0};
 }
 
