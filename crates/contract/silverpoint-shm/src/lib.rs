@@ -33,12 +33,12 @@
 //! The bytes are those of spec/wire.md. Invariants: `owner` and `ring` allocate nothing from the heap and
 //! take no lock, so that a tracepoint may be in a signal handler. `observer` trusts nothing that it reads.
 
-#[cfg(not(any(target_os = "linux", target_os = "android", windows)))]
+#[cfg(not(any(target_os = "linux", target_os = "android", all(windows, feature = "windows"))))]
 compile_error!(
-    "This crate of Silverpoint needs Linux, or Windows for what collects: its shared memory and file locks. Elsewhere the crates `silverpoint`, `silverpoint-log` and `silverpoint-tracing` have all tracepoints off; put others below `[target.'cfg(target_os = \"linux\")'.dependencies]`, and what uses them behind `#[cfg(target_os = \"linux\")]`."
+    "This crate of Silverpoint needs Linux: its shared memory, futexes and file locks. Elsewhere the crates `silverpoint`, `silverpoint-log` and `silverpoint-tracing` have all tracepoints off; put others below `[target.'cfg(target_os = \"linux\")'.dependencies]`, and what uses them behind `#[cfg(target_os = \"linux\")]`."
 );
 
-#[cfg(any(target_os = "linux", target_os = "android", windows))]
+#[cfg(any(target_os = "linux", target_os = "android", all(windows, feature = "windows")))]
 pub mod clock;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod crash;
@@ -46,7 +46,7 @@ pub mod crash;
 pub mod exit;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod hangup;
-#[cfg(any(target_os = "linux", target_os = "android", windows))]
+#[cfg(any(target_os = "linux", target_os = "android", all(windows, feature = "windows")))]
 pub mod kept;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod lasting;
@@ -54,11 +54,11 @@ pub mod lasting;
 mod lines;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod memory;
-#[cfg(any(target_os = "linux", target_os = "android", windows))]
+#[cfg(any(target_os = "linux", target_os = "android", all(windows, feature = "windows")))]
 pub mod observer;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod owner;
-#[cfg(any(target_os = "linux", target_os = "android", windows))]
+#[cfg(any(target_os = "linux", target_os = "android", all(windows, feature = "windows")))]
 pub mod platform;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub mod probe;
@@ -71,5 +71,5 @@ pub mod synchronous;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod sys;
 
-#[cfg(any(target_os = "linux", target_os = "android", windows))]
+#[cfg(any(target_os = "linux", target_os = "android", all(windows, feature = "windows")))]
 pub use platform::{ending, locks, root};
