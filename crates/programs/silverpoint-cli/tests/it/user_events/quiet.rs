@@ -3,7 +3,7 @@
 use silverpoint_wire::layout::{probes, state};
 
 use super::compiled;
-use super::fed::{LIBRARY, Ticking, events, library, shop, wanted};
+use super::fed::{LIBRARY, Ticking, events, library, shop, shop_in_c, wanted};
 use crate::harness::{Scratch, example};
 
 /// Their state says so. It ends when the tracer wants the event, and when another tracer is asked for, and begins again behind that. Each
@@ -12,7 +12,7 @@ use crate::harness::{Scratch, example};
 fn a_site_is_quiet_while_its_tracer_does_not_want_it() {
     let options = format!("{LIBRARY} -DSTART=silverpoint_start_lttng -DVARIABLE=\"OTHER\"");
     let other = compiled("other", "fake.cpp", &options);
-    for path in [shop(), example("shop")] {
+    for path in [shop(), shop_in_c(), example("shop")] {
         let scratch = Scratch::new();
         let [one, two, wish, other_wish] = ["one", "two", "wish", "other"].map(|name| scratch.path(name));
         let words =
