@@ -402,10 +402,10 @@ SP_DETAIL_COLD void Site::begin_quiet(const ProbeEvent* event, std::uint32_t tra
     while (event != nullptr && event->tracer != tracer) event = event->following();
     if (event == nullptr || (tracer & (tracer - 1)) != 0 || kind == Kind::kSpan || kind == Kind::kAsyncBegin)
         return;
-    StateByte& state = *const_cast<StateByte*>(state_of(number));
+    StateByte& byte = *const_cast<StateByte*>(state_of(number));
     const std::uint8_t quiet = quiet_state_for(tracer);
     std::uint8_t value = kProbedBit | 1;
-    if (!state.compare_exchange_strong(value, quiet, std::memory_order_seq_cst) && value != quiet)
+    if (!byte.compare_exchange_strong(value, quiet, std::memory_order_seq_cst) && value != quiet)
         return end_quiet();
     // Who asks for another tracer clears the bits after that: here or there they are cleared.
     if (probes_wanted() != tracer) return end_quiet();
@@ -417,9 +417,9 @@ SP_DETAIL_COLD void Site::begin_quiet(const ProbeEvent* event, std::uint32_t tra
 // (Other copies of the site find out for themselves.)
 SP_DETAIL_COLD void Site::end_quiet() {
     if (probed.load(std::memory_order_relaxed) > 1) probed.store(1, std::memory_order_release);
-    StateByte& state = *const_cast<StateByte*>(state_of(entry.load(std::memory_order_relaxed)));
-    if ((state.load(std::memory_order_relaxed) & kQuietBits) != 0)
-        state.fetch_and(static_cast<std::uint8_t>(~kQuietBits), std::memory_order_seq_cst);
+    StateByte& byte = *const_cast<StateByte*>(state_of(entry.load(std::memory_order_relaxed)));
+    if ((byte.load(std::memory_order_relaxed) & kQuietBits) != 0)
+        byte.fetch_and(static_cast<std::uint8_t>(~kQuietBits), std::memory_order_seq_cst);
 }
 
 // Also decides the way of the record. Without a head it takes the cold path of a first one, or that of a
