@@ -14,7 +14,7 @@
 using namespace silverpoint::detail;
 
 // What Native.cs declares with explicit offsets.
-static_assert(sizeof(Site) == 64 && offsetof(Site, state) == 0 && offsetof(Site, head) == 8 &&
+static_assert(sizeof(Site) == 72 && offsetof(Site, state) == 0 && offsetof(Site, head) == 8 &&
               offsetof(Site, level) == 20 && offsetof(Site, whole) == 56);
 static_assert(offsetof(Lane, ready) == 0 && offsetof(Lane, cur) == 8 && offsetof(Lane, limit) == 16 &&
               offsetof(Lane, delta) == 24 && offsetof(Lane, committed) == 32);
@@ -22,7 +22,7 @@ static_assert(offsetof(Lane, ready) == 0 && offsetof(Lane, cur) == 8 && offsetof
 namespace {
 
 // Grows when a function or a layout changes: both files must be of one version.
-constexpr int kInterface = 6;
+constexpr int kInterface = 7;
 constexpr std::uint16_t kDotnet = 4;
 
 // A site and what it is known by. It stays as long as the process: code that is loaded again, and another

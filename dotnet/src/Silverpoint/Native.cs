@@ -6,7 +6,7 @@ using System.Text;
 namespace Silverpoint
 {
     // A site as libsilverpoint_net has it: the state byte's address, and the first word of its records.
-    [StructLayout(LayoutKind.Explicit, Size = 64)]
+    [StructLayout(LayoutKind.Explicit, Size = 72)]
     internal unsafe struct NativeSite
     {
         [FieldOffset(0)] public byte* State;
@@ -29,7 +29,7 @@ namespace Silverpoint
     internal static unsafe class Native
     {
         private const string Library = "silverpoint_net";
-        private const int Interface = 6;
+        private const int Interface = 7;
         // Causes of losses (spec/wire.md, section 6).
         internal const int TooLarge = 5, NoSite = 6;
 
