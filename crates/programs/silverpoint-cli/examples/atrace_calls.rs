@@ -24,8 +24,9 @@ fn main() {
     let first = args().nth(1).unwrap_or_default();
     if first == "ticks" {
         for _ in stdin().lines() {
-            let _outer = atrace::scope(Tag::APP, "outer");
+            let outer = atrace::scope(Tag::APP, "outer");
             atrace::instant(Tag::APP, "tick");
+            drop(outer);
             println!("done");
         }
         return;
