@@ -7,6 +7,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use silverpoint_shm::platform::files;
+
 use crate::platform;
 
 /// `silverpoint-look-<pid>-<n>`; the number of the process is for people.
@@ -39,7 +41,7 @@ impl Scratch {
             let lock = platform::make_private_file(&path.join(LOCK))?;
             let is_locked = lock.try_lock().is_ok();
             // A sweep by another process between the two calls takes it for left behind.
-            if is_locked && !platform::is_removed(&lock)? {
+            if is_locked && !files::status(&lock)?.is_removed {
                 return Ok(Self { path, _lock: lock });
             }
         }

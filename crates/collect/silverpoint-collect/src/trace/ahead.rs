@@ -8,7 +8,9 @@
 
 use std::fs::File;
 
-use crate::platform::room::{has_room, is_ext4, reserve, taken};
+use silverpoint_shm::platform::files;
+
+use crate::platform::room::{has_room, is_ext4, reserve};
 
 /// So many bytes at a time.
 const AHEAD: u64 = 4 << 20;
@@ -55,9 +57,9 @@ impl Ahead {
 /// Gives back what a dead writer has left behind the end of a file that nobody writes.
 pub fn give_back_left(file: &File) {
     // A few more than the size needs are the file system's own.
-    if let Ok(found) = file.metadata() {
-        if taken(&found) > found.len().saturating_add(FROM / 4) && is_ext4(file) {
-            cut(file, found.len());
+    if let Ok(found) = files::status(file) {
+        if found.room > found.bytes.saturating_add(FROM / 4) && is_ext4(file) {
+            cut(file, found.bytes);
         }
     }
 }

@@ -2,6 +2,7 @@
 //! concern. Producers of Rust exist on Linux alone, and call it themselves.
 //!
 //! ```text
+//!  status     what the system knows of a file: the same for all systems
 //!  files      files and directories by descriptor (on Windows, by handle): opened, examined, listed, renamed, removed
 //!  opened     a session's directory and files, with the checks of spec/wire.md, section 2
 //!  locks      locks of one byte, which belong to the open file
@@ -17,6 +18,7 @@
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod linux;
+mod status;
 #[cfg(windows)]
 mod windows;
 

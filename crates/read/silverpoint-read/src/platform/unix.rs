@@ -30,11 +30,6 @@ pub(crate) fn open_plain(path: &Path) -> io::Result<File> {
     File::options().write(true).custom_flags(flags).open(path)
 }
 
-/// Whether an open file has no name any more.
-pub(crate) fn is_removed(file: &File) -> io::Result<bool> {
-    Ok(file.metadata()?.nlink() == 0)
-}
-
 /// Whether it belongs to this user.
 pub(crate) fn is_own(found: &Metadata) -> bool {
     found.uid() == rustix::process::geteuid().as_raw()

@@ -2,7 +2,6 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::Path;
 
-use silverpoint_shm::platform::files;
 use silverpoint_shm::root::Root;
 
 /// The root of this user: others' sessions are not read.
@@ -23,11 +22,6 @@ pub(crate) fn make_private_file(path: &Path) -> io::Result<File> {
 /// Opens a file for writing.
 pub(crate) fn open_plain(path: &Path) -> io::Result<File> {
     File::options().write(true).open(path)
-}
-
-/// Whether an open file has no name any more.
-pub(crate) fn is_removed(file: &File) -> io::Result<bool> {
-    Ok(files::status(file)?.is_removed)
 }
 
 /// The directory of temporary files is the user's.

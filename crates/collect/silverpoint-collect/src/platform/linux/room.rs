@@ -1,5 +1,4 @@
-use std::fs::{File, Metadata};
-use std::os::unix::fs::MetadataExt;
+use std::fs::File;
 
 use rustix::fs::FallocateFlags;
 
@@ -21,9 +20,4 @@ pub(crate) fn has_room(file: &File, bytes: u64) -> bool {
 /// Reserves bytes of a file, whose size stays. False: it cannot.
 pub(crate) fn reserve(file: &File, at: u64, bytes: u64) -> bool {
     rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, at, bytes).is_ok()
-}
-
-/// The bytes that a file takes.
-pub(crate) fn taken(found: &Metadata) -> u64 {
-    found.blocks().saturating_mul(512)
 }

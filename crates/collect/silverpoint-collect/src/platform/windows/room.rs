@@ -1,6 +1,6 @@
 //! Nothing is asked for ahead: what that gains was not measured.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 
 /// Not on Windows.
 pub(crate) fn is_ext4(_: &File) -> bool {
@@ -15,9 +15,4 @@ pub(crate) fn has_room(_: &File, _: u64) -> bool {
 /// It cannot.
 pub(crate) fn reserve(_: &File, _: u64, _: u64) -> bool {
     false
-}
-
-/// As many as it has.
-pub(crate) fn taken(found: &Metadata) -> u64 {
-    found.len()
 }

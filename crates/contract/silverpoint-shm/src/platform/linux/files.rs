@@ -12,6 +12,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use crate::kept::KeptFd;
+pub use crate::platform::status::Status;
 
 impl AsDescriptor for KeptFd {
     fn as_fd(&self) -> BorrowedDescriptor<'_> {
@@ -22,33 +23,18 @@ impl AsDescriptor for KeptFd {
 /// Reading, writing, or both.
 pub type AccessOfFile = OFlags;
 
-/// What the system knows of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Status {
-    /// Where it is.
-    pub device: u64,
-    /// Its number there: the same for all its names.
-    pub inode: u64,
-    /// Its size.
-    pub bytes: u64,
-    /// The room that it takes.
-    pub room: u64,
-    /// Whether it is a regular file.
-    pub is_file: bool,
-    /// Whether it has no name any more.
-    pub is_removed: bool,
-    /// When it was changed: seconds since 1970.
-    pub changed_seconds: u64,
-}
-
 impl From<rustix::fs::Stat> for Status {
+    #[allow(clippy::unnecessary_cast, reason = "the count of names has 32 bits on AArch64")]
     fn from(stat: rustix::fs::Stat) -> Self {
+        let kind = FileType::from_raw_mode(stat.st_mode);
         Self {
             device: stat.st_dev,
             inode: stat.st_ino,
             bytes: stat.st_size.max(0) as u64,
             room: stat.st_blocks as u64 * 512,
-            is_file: FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile,
+            is_file: kind == FileType::RegularFile,
+            is_directory: kind == FileType::Directory,
+            names: stat.st_nlink as u64,
             is_removed: stat.st_nlink == 0,
             changed_seconds: stat.st_mtime.max(0) as u64,
         }

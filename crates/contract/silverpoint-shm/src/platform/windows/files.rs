@@ -31,6 +31,7 @@ use windows_sys::Win32::System::IO::{OVERLAPPED, OVERLAPPED_0, OVERLAPPED_0_0};
 use super::directory::Names;
 use super::nt;
 use crate::kept::KeptFd;
+pub use crate::platform::status::Status;
 
 impl AsDescriptor for KeptFd {
     fn as_handle(&self) -> BorrowedDescriptor<'_> {
@@ -44,30 +45,6 @@ const PAUSE: Duration = Duration::from_millis(1);
 
 /// A handle's number is not used for another file while it is kept: nothing is to be compared.
 pub type AccessOfFile = ();
-
-/// What the system knows of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Status {
-    /// Always 0: files of one directory are compared, or one with itself. (Wine has another number for the volume of
-    /// a file that was renamed while it was open.)
-    pub device: u64,
-    /// Its number there: the same for all its names.
-    pub inode: u64,
-    /// Its size.
-    pub bytes: u64,
-    /// The room that it takes.
-    pub room: u64,
-    /// Whether it is a regular file.
-    pub is_file: bool,
-    /// Whether it is a directory, and no link.
-    pub is_directory: bool,
-    /// How many names it has.
-    pub names: u64,
-    /// Whether it has no name any more.
-    pub is_removed: bool,
-    /// When it was changed: seconds since 1970.
-    pub changed_seconds: u64,
-}
 
 pub(super) fn handle_of(file: &impl AsDescriptor) -> HANDLE {
     file.as_handle().as_raw_handle().cast()
