@@ -3,6 +3,7 @@
 mod detail;
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 use silverpoint_read::{OpenOptions, Reader};
@@ -24,6 +25,18 @@ use crate::{Source, Views};
 
 /// A file that goes with the test.
 struct Written(PathBuf);
+
+impl Written {
+    /// Each call has a file of its own: tests run beside each other in one process.
+    fn new(bytes: &[u8]) -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("silverpoint-view-unit-{}-{number}.silver", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        Self(path)
+    }
+}
 
 impl Drop for Written {
     fn drop(&mut self) {
@@ -65,9 +78,7 @@ fn sample() -> Written {
     }
     b.flush(1, 1, false);
     b.end();
-    let path = std::env::temp_dir().join(format!("silverpoint-view-zoom-{}.silver", std::process::id()));
-    std::fs::write(&path, &b.bytes).unwrap();
-    Written(path)
+    Written::new(&b.bytes)
 }
 
 fn begun(file: &Written) -> Views {
@@ -85,7 +96,7 @@ fn open(file: &Written) -> Views {
 }
 
 /// Blocks of one stream, all of the same time, whose headers are as they are given.
-fn hostile(name: &str, blocks: u64, header: BlockHeader, payload: &[u8]) -> (Written, Trace) {
+fn hostile(blocks: u64, header: BlockHeader, payload: &[u8]) -> (Written, Trace) {
     let mut b = Builder::new();
     b.session(1, "/bin/p", 7);
     b.stream(1, 1, 9, "pump");
@@ -99,10 +110,9 @@ fn hostile(name: &str, blocks: u64, header: BlockHeader, payload: &[u8]) -> (Wri
         b.skip_block();
     }
     b.end();
-    let path = std::env::temp_dir().join(format!("silverpoint-view-{name}-{}.silver", std::process::id()));
-    std::fs::write(&path, &b.bytes).unwrap();
-    let trace = Trace::open(&[&path]).unwrap();
-    (Written(path), trace)
+    let file = Written::new(&b.bytes);
+    let trace = Trace::open(&[&file.0]).unwrap();
+    (file, trace)
 }
 
 /// Asks as the page does.
@@ -135,9 +145,7 @@ fn the_first_answer_shows_all_of_a_file_of_which_little_has_been_read() {
         }
     }
     b.end();
-    let path = std::env::temp_dir().join(format!("silverpoint-view-unread-{}.silver", std::process::id()));
-    std::fs::write(&path, &b.bytes).unwrap();
-    let file = Written(path);
+    let file = Written::new(&b.bytes);
     let mut views = begun(&file);
     let first = ask(&mut views, "/api/trace", "");
     let number = |value: &Value| value.as_str().unwrap().parse::<i64>().unwrap();
@@ -191,11 +199,10 @@ fn tracks_that_are_expected_have_the_names_of_their_threads() {
         b.stream(session, stream, tid, name);
     }
     b.end();
-    let path = std::env::temp_dir().join(format!("silverpoint-view-names-{}.silver", std::process::id()));
-    std::fs::write(&path, &b.bytes).unwrap();
-    let _file = Written(path.clone());
+    let file = Written::new(&b.bytes);
     let mut timeline = Timeline::default();
-    timeline.expect(&Trace::open(&[path]).unwrap(), [(0, 9), (0, 10), (1, 9), (1, 77), (2, 9)].into_iter());
+    timeline
+        .expect(&Trace::open(&[&file.0]).unwrap(), [(0, 9), (0, 10), (1, 9), (1, 77), (2, 9)].into_iter());
     let names: Vec<String> =
         timeline.tracks().iter().map(|track| format!("{} {}", track.process, track.name)).collect();
     assert_eq!(names, ["p one", "p two", "q three", "q "]);
@@ -239,8 +246,7 @@ fn reading_ahead_ends_where_the_bytes_of_blocks_are_too_many_whatever_their_head
         sites: u64::MAX,
         ..BlockHeader::new(BlockKind::RECORDS, &zeros)
     };
-    let whole =
-        |blocks, header, payload| hostile("bytes", blocks, header, payload).1.between(EVER, 1000, |_| {});
+    let whole = |blocks, header, payload| hostile(blocks, header, payload).1.between(EVER, 1000, |_| {});
     let honest = BlockHeader { encoding: zstd, raw_size: 16 << 20, ring_end: 16 << 20, ..header };
     assert_eq!([1, 2].map(|blocks| whole(blocks, honest, &zeros)), [true, false]);
     // What it is unpacked to may be large although little is to come out of that.
@@ -253,9 +259,7 @@ fn reading_ahead_finds_what_lies_in_a_stretch_among_many_streams_also_in_a_file_
     const STREAMS: u32 = 300;
     let mut b = Builder::new();
     b.session(1, "/bin/p", 7);
-    let path = std::env::temp_dir().join(format!("silverpoint-view-many-{}.silver", std::process::id()));
-    std::fs::write(&path, &b.bytes).unwrap();
-    let file = Written(path);
+    let file = Written::new(&b.bytes);
     let options = OpenOptions { only: true, follow: true, ..OpenOptions::default() };
     let mut reader = Reader::open(std::slice::from_ref(&file.0), options).unwrap();
     b.site(1, 16, &log(Level::Info, "x", 1, "line", ""));
@@ -307,7 +311,7 @@ fn reading_ahead_counts_records_itself() {
         ring_end: payload.len() as u64,
         ..BlockHeader::new(BlockKind::RECORDS, &payload)
     };
-    let (_file, trace) = hostile("counts", 2, header, &payload);
+    let (_file, trace) = hostile(2, header, &payload);
     let given = |most| {
         let mut given = 0;
         (trace.between((i64::MIN, i64::MAX), most, |_| given += 1), given)

@@ -103,10 +103,7 @@ fn generated(seed: u64) -> Written {
         }
     }
     b.end();
-    let path =
-        std::env::temp_dir().join(format!("silverpoint-view-detail-{seed}-{}.silver", std::process::id()));
-    std::fs::write(&path, &b.bytes).unwrap();
-    Written(path)
+    Written::new(&b.bytes)
 }
 
 /// All tracks.
@@ -373,9 +370,7 @@ fn records_are_read_again_only_as_far_as_their_bytes_allow() {
         }
     }
     b.end();
-    let path = std::env::temp_dir().join(format!("silverpoint-view-large-{}.silver", std::process::id()));
-    std::fs::write(&path, &b.bytes).unwrap();
-    let file = Written(path);
+    let file = Written::new(&b.bytes);
     let mut views = merged(&file, 22);
     let begin = views.get("").unwrap().counts.range.unwrap().0;
     let mut merged_ns = |from: i64, records: i64| {
