@@ -39,7 +39,7 @@ pub(crate) enum What {
         site: u32,
         record: Record,
     },
-    /// The span of that thread ends that is of this site and began then.
+    /// The span ends that is of this site and began then.
     SpanEnd {
         site: u32,
         begun: u64,

@@ -33,23 +33,25 @@ impl View {
     pub(crate) fn fill(&mut self, tail: &Tail, ticks_per_second: u64) {
         let mut open = OpenSpans::default();
         for item in &tail.items {
+            // Of this process.
+            let thread = (0, item.thread);
             match &item.what {
                 What::Record { site, record } => {
-                    let around: Option<&OpenSpan> = open.innermost(item.thread);
+                    let around: Option<&OpenSpan> = open.innermost(thread);
                     let record = around.map_or_else(|| record.clone(), |span| record.inside(&span.path));
                     if record.kind() == Kind::Span {
                         let path =
                             record.within().iter().cloned().chain([record.name().to_owned()]).collect();
                         let parent = around.map(|span| span.number);
                         let span = OpenSpan { number: self.spans.len(), path };
-                        open.begin(item.thread, *site as usize, item.ticks, span);
+                        open.begin(thread, *site as usize, item.ticks, span);
                         let record = record.clone();
                         self.spans.push(Span { record, parent, ended: None, duration: None });
                     }
                     self.records.push(record);
                 }
                 What::SpanEnd { site, begun } => {
-                    if let Some(span) = open.end(item.thread, *site as usize, *begun) {
+                    if let Some(span) = open.end(thread, *site as usize, *begun) {
                         let span = &mut self.spans[span.number];
                         span.ended = Some(item.ticks);
                         let ticks = u128::from(item.ticks.saturating_sub(*begun));

@@ -39,7 +39,7 @@ pub struct Flame {
     range: (i64, i64),
     nodes: Vec<Node>,
     children: HashMap<(u32, usize, u32), u32>,
-    open: OpenSpans<Thread, (u32, i64)>,
+    open: OpenSpans<u32, (u32, i64)>,
     /// Spans that had begun before the range, the outermost first, by thread: node, and site.
     begun: HashMap<Thread, Vec<(u32, u32)>>,
     threads: HashSet<Thread>,

@@ -128,6 +128,45 @@ fn column(lanes: &Value, name: &str) -> Vec<i64> {
 }
 
 #[test]
+fn a_span_that_ends_in_another_thread_is_shown_where_it_began() {
+    let mut b = Builder::new();
+    b.session(1, "/bin/p", 7);
+    for (id, name) in [(16, "job"), (17, "own")] {
+        b.site(1, id, &SiteDescription { kind: Kind::Span, ..log(Level::Info, "x", 1, name, "") });
+    }
+    b.stream(1, 1, 9, "one");
+    b.stream(1, 2, 10, "two");
+    b.record(1, 1, 16, 1000, &[]);
+    b.record(1, 2, 17, 2000, &[]);
+    b.span_end(1, 2, 16, 1000, 5000);
+    b.record(1, 1, 17, 6000, &[]);
+    b.span_end(1, 1, 17, 6000, 7000);
+    b.span_end(1, 2, 17, 2000, 8000);
+    b.flush(1, 1, false);
+    b.flush(1, 2, false);
+    b.end();
+    let file = Written::new(&b.bytes);
+    let mut views = open(&file);
+    let view = views.get("").unwrap();
+    let (begin, end) = view.counts.range.unwrap();
+    let lanes = ask(&mut views, "/api/lanes", &format!("from={begin}&to={}&width=8000&tracks=0,1", end + 1));
+    let shown: Vec<Vec<(Value, Value)>> = (0..2)
+        .map(|track| {
+            let rows = lanes["tracks"][track]["rows"].as_array().unwrap().iter();
+            rows.map(|row| (row["begin"].clone(), row["duration"].clone())).collect()
+        })
+        .collect();
+    let row = |values: [&[i64]; 2]| (Value::from(values[0]), Value::from(values[1]));
+    assert_eq!(shown, [vec![row([&[0, 5000], &[4000, 1000]])], vec![row([&[1000], &[6000]])]]);
+    let mut flame = crate::flame::Flame::new((begin, end + 1));
+    let view = views.get("").unwrap();
+    assert!(view.within((begin, end + 1), u64::MAX, |_, event| flame.add(event)));
+    flame.finish(end + 1);
+    let times: Vec<u64> = flame.nodes().iter().skip(2).map(|node| node.time).collect();
+    assert_eq!(times, [4000, 7000]);
+}
+
+#[test]
 fn the_first_answer_shows_all_of_a_file_of_which_little_has_been_read() {
     const RECORDS: u64 = 40_000;
     let mut b = Builder::new();

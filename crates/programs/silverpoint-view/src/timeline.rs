@@ -217,7 +217,7 @@ impl Timeline {
                         let track = &mut self.tracks[thread as usize];
                         if self.open.count() < OPEN_MAX && track.open < OPEN_OF_ONE_MAX {
                             track.open += 1;
-                            self.open.begin(thread, site_number, event.ticks, open);
+                            self.open.begin((event.session_number, thread), site_number, event.ticks, open);
                         }
                     }
                     Kind::Counter => self.value(event, site_number, number_of(site, args)),
@@ -230,11 +230,13 @@ impl Timeline {
             }
             What::SpanEnd { site_number, begin_ticks, duration_ns, .. } => {
                 let duration = duration_ns.unwrap_or(0);
-                let found = site_number.and_then(|number| self.open.end(thread, number, begin_ticks));
-                let (begin, depth) = match &found {
+                let found = site_number
+                    .and_then(|number| self.open.end((event.session_number, thread), number, begin_ticks));
+                let (thread, begin, depth) = match &found {
+                    // It is shown where it began, which may be another thread.
                     Some(open) => {
-                        self.tracks[thread as usize].open -= 1;
-                        (open.begin, open.depth)
+                        self.tracks[open.track as usize].open -= 1;
+                        (open.track, open.begin, open.depth)
                     }
                     // It began before what is read again, and so it ended before what is shown.
                     None if duration < self.shortest => return,
@@ -242,7 +244,7 @@ impl Timeline {
                         let depth = self.depth(thread);
                         let track = &mut self.tracks[thread as usize];
                         track.begun_before = track.begun_before.saturating_sub(1);
-                        (at.saturating_sub_unsigned(duration), depth.saturating_sub(1))
+                        (thread, at.saturating_sub_unsigned(duration), depth.saturating_sub(1))
                     }
                 };
                 let site = site_number.map_or(NO_SITE, |number| number as u32);
@@ -251,7 +253,7 @@ impl Timeline {
             What::Loss { count, span_ns, .. } => {
                 let track = &mut self.tracks[thread as usize];
                 track.lost = track.lost.saturating_add(count);
-                self.open.lost(thread);
+                self.open.lost((event.session_number, thread));
                 let begin = at.saturating_sub_unsigned(span_ns);
                 self.instant(thread, Entry { begin, duration: span_ns, marks: LOSS, ..moment });
             }
@@ -445,9 +447,9 @@ impl Timeline {
 
     /// The spans of a track that are open.
     pub fn open(&self, number: u32) -> Vec<Open> {
-        match self.tracks.get(number as usize).map(|track| track.kind) {
-            Some(TrackKind::Thread) => self.open.of(number).copied().collect(),
-            Some(TrackKind::Async) => {
+        match self.tracks.get(number as usize).map(|track| (track.kind, track.session)) {
+            Some((TrackKind::Thread, session)) => self.open.of((session, number)).copied().collect(),
+            Some((TrackKind::Async, _)) => {
                 self.open_asyncs.all().filter(|open| open.track == number).copied().collect()
             }
             _ => Vec::new(),

@@ -199,6 +199,8 @@ impl<W: Write> ChromeWriter<W> {
             self.begin(record, "E", name, category, record.wall_ns);
             self.text.push('}');
         }
+        // It is shown in the thread of its begin.
+        let record = &Record { tid: end.tid, ..*record };
         for (name, category) in &end.ends {
             self.begin(record, "E", name, category, record.wall_ns);
             self.text.push('}');

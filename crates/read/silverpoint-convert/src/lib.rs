@@ -27,6 +27,7 @@
 #![forbid(unsafe_code)]
 
 mod atrace;
+mod begun;
 mod cells;
 pub mod document;
 mod error;

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use silverpoint_query::spans::OpenSpans;
 
 use crate::Record;
+use crate::begun::{Begun, Thread, order, thread};
 
 /// Spans that are open at once; what is beyond them is taken as it comes.
 const MOST: usize = 1 << 16;
@@ -16,18 +17,15 @@ const AROUND_MOST: usize = 64;
 
 /// See the module. `P` is what begins a span again.
 pub(crate) struct Nesting<P> {
-    spans: OpenSpans<Thread, Open<P>>,
-    /// The number of the next one.
-    next: u64,
+    spans: OpenSpans<u32, Open<P>>,
     /// By thread: begins that are not known, as there are too many.
     beyond: HashMap<Thread, usize>,
 }
 
-/// Number of the process and id of the thread.
-type Thread = (usize, u32);
-
 struct Open<P> {
     again: P,
+    /// Of its begin.
+    ticks: Option<u64>,
     /// It has ended, and waits until it is the innermost.
     is_over: bool,
 }
@@ -35,6 +33,8 @@ struct Open<P> {
 /// What an end comes to.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct End<P> {
+    /// The thread that it is shown in: that of its begin, where that is known.
+    pub tid: u32,
     /// The spans that end, the innermost first. None: one of which nothing is known, unless `is_moment`.
     pub ends: Vec<P>,
     /// Those of them that begin again, the outermost first.
@@ -44,19 +44,15 @@ pub(crate) struct End<P> {
 }
 
 impl<P> End<P> {
-    fn unknown(is_moment: bool) -> Self {
-        Self { ends: Vec::new(), again: Vec::new(), is_moment }
+    fn unknown(record: &Record<'_>, is_moment: bool) -> Self {
+        Self { tid: record.tid, ends: Vec::new(), again: Vec::new(), is_moment }
     }
 }
 
 impl<P> Default for Nesting<P> {
     fn default() -> Self {
-        Self { spans: OpenSpans::default(), next: 0, beyond: HashMap::new() }
+        Self { spans: OpenSpans::default(), beyond: HashMap::new() }
     }
-}
-
-fn thread(record: &Record<'_>) -> Thread {
-    (record.process_number, record.tid)
 }
 
 impl<P: Clone> Nesting<P> {
@@ -66,8 +62,8 @@ impl<P: Clone> Nesting<P> {
             *self.beyond.entry(thread(record)).or_default() += 1;
             return;
         }
-        self.spans.begin(thread(record), site, self.next, Open { again, is_over: false });
-        self.next += 1;
+        let open = Open { again, ticks: record.ticks, is_over: false };
+        self.spans.begin(thread(record), site, order(record.wall_ns), open);
     }
 
     /// Records of a thread were lost.
@@ -78,25 +74,35 @@ impl<P: Clone> Nesting<P> {
     /// A span of a site ends; without one, the innermost.
     pub fn end(&mut self, record: &Record<'_>, site: Option<usize>) -> End<P> {
         let thread = thread(record);
-        if let Some(beyond) = self.beyond.get_mut(&thread) {
-            *beyond -= 1;
-            if *beyond == 0 {
-                self.beyond.remove(&thread);
-            }
-            return End::unknown(false);
-        }
         let is_it = |of: usize, open: &Open<P>| !open.is_over && site.is_none_or(|site| of == site);
-        let Some(within) = self.spans.within_last(thread, is_it) else {
-            return End::unknown(self.spans.innermost(thread).is_some());
+        let begun = Begun::of(record).filter(|_| site.is_some());
+        let meant = begun.and_then(|begun| begun.find(&self.spans, thread, is_it, |open| open.ticks));
+        let place = match meant {
+            Some(place) => place,
+            None => {
+                if let Some(beyond) = self.beyond.get_mut(&thread) {
+                    *beyond -= 1;
+                    if *beyond == 0 {
+                        self.beyond.remove(&thread);
+                    }
+                    return End::unknown(record, false);
+                }
+                let last = self.spans.last(thread, is_it).filter(|_| !begun.is_some_and(Begun::is_exact));
+                let Some(place) = last else {
+                    return End::unknown(record, self.spans.innermost(thread).is_some());
+                };
+                place
+            }
         };
-        if within >= AROUND_MOST {
-            if let Some(open) = self.spans.last_mut(thread, is_it) {
+        let thread = place.thread;
+        if self.spans.within(place) >= AROUND_MOST {
+            if let Some(open) = self.spans.get_mut(place) {
                 open.is_over = true;
             }
-            return End::unknown(true);
+            return End::unknown(record, true);
         }
         let (mut ends, mut again) = (Vec::new(), Vec::new());
-        let ended = self.spans.end_last(thread, is_it, |open, may_have_ended| {
+        let ended = self.spans.end_with(place, |open, may_have_ended| {
             ends.push(open.again.clone());
             let stays = !may_have_ended && !open.is_over;
             if stays {
@@ -108,9 +114,9 @@ impl<P: Clone> Nesting<P> {
         ends.extend(ended.map(|open| open.again));
         // Those around it that have ended already were waiting for it.
         while again.is_empty() && self.spans.innermost(thread).is_some_and(|open| open.is_over) {
-            let over = self.spans.end_last(thread, |_, _| true, |_, _| true);
+            let over = self.spans.last(thread, |_, _| true).and_then(|last| self.spans.remove(last));
             ends.extend(over.map(|open| open.again));
         }
-        End { ends, again, is_moment: false }
+        End { tid: thread.1, ends, again, is_moment: false }
     }
 }

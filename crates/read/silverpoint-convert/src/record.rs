@@ -35,7 +35,7 @@ pub struct Record<'a> {
     /// It was kept back until something happened that it helps to explain.
     pub is_backtrace: bool,
     /// What happened: site and packed arguments, the end of a span, a loss, a wait. Numbers of sites are, in one conversion, always the same site. `begin_ticks` of
-    /// a span's end means nothing here: its time less its duration is when it began.
+    /// a span's end is 0 where the source does not say it: its time less its duration is about when it began.
     pub what: What<'a>,
 }
 

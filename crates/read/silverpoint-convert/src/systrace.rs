@@ -46,7 +46,8 @@ pub struct SystraceWriter<W> {
     /// Stretches on tracks that have begun: process, tag, track, id.
     tracks: HashSet<(u32, String, String, String)>,
     /// Names of spans that are open.
-    spans: Nesting<Rc<str>>,
+    /// Names of spans that are open, and of their threads.
+    spans: Nesting<(Rc<str>, Rc<str>)>,
 }
 
 impl<W: Write> SystraceWriter<W> {
@@ -132,7 +133,8 @@ impl<W: Write> SystraceWriter<W> {
         let named = atrace::named(site, args, &mut self.stack);
         let (site, args) = named.as_ref().map_or((site, args), |(site, args)| (site, *args));
         if let (Kind::Span, What::Record { site_number, .. }) = (kind, record.what) {
-            self.spans.begin(record, site_number, site.description.template.as_str().into());
+            let names = (site.description.template.as_str().into(), record.thread.into());
+            self.spans.begin(record, site_number, names);
         }
         if atrace::is_call(site) && self.atrace(record, site, args) {
             return;
@@ -247,13 +249,16 @@ impl<W: Write> Writer for SystraceWriter<W> {
             What::Record { site, args, .. } => self.record(record, site, args),
             What::SpanEnd { site, site_number, .. } => {
                 let end = self.spans.end(record, site_number);
+                // It is shown in the thread of its begin.
+                let thread = end.ends.first().map_or(record.thread, |(_, thread)| thread);
+                let record = &Record { tid: end.tid, thread, ..*record };
                 if end.is_moment {
                     let name = site.map_or("span", |site| &site.description.template);
                     self.line(record, 'I', &[&format!("{name} done")], None);
                 } else {
                     (0..end.ends.len().max(1)).for_each(|_| self.line(record, 'E', &[], None));
                 }
-                end.again.iter().for_each(|name| self.line(record, 'B', &[name], None));
+                end.again.iter().for_each(|(name, _)| self.line(record, 'B', &[name], None));
             }
             What::Loss { .. } | What::Stall { .. } | What::Unknown { .. } => {
                 if matches!(record.what, What::Loss { .. }) {

@@ -64,7 +64,7 @@ pub(crate) struct RecordRows<'t> {
     /// `None`: nothing can match.
     events: Option<Events<'t>>,
     /// Which spans are open, where a query asks for it: their ids.
-    open: Option<OpenSpans<(usize, usize), i64>>,
+    open: Option<OpenSpans<usize, i64>>,
     /// The same of async spans, by session and id, for records that name such a span.
     asyncs: AsyncSpans<(usize, u64), i64>,
     /// The span that the row is in, begins or ends.

@@ -64,7 +64,7 @@ pub(crate) struct SpanRows<'t> {
     state: Arc<State>,
     /// `None`: nothing can match, or the end has been reached and reported.
     events: Option<Events<'t>>,
-    spans: OpenSpans<(usize, usize), Span>,
+    spans: OpenSpans<usize, Span>,
     asyncs: AsyncSpans<AsyncKey<'t>, Span>,
     /// Those of an id, by session, where parents are wanted.
     by_id: HashMap<(usize, u64), Vec<AsyncKey<'t>>>,
@@ -204,9 +204,7 @@ impl<'t> Rows<'t> for SpanRows<'t> {
                             let fields = self.writer.get_mut().later_args(site, args);
                             span.add_fields(fields);
                             let first = span.first_ticks;
-                            let first = first.and_then(|ticks| {
-                                self.spans.begun_at(ticks, |(session, _)| *session == key.0)
-                            });
+                            let first = first.and_then(|ticks| self.spans.begun_at(key.0, ticks));
                             first.into_iter().for_each(|first| first.add_fields(fields));
                         }
                         continue;

@@ -9,6 +9,7 @@ use std::collections::hash_map::Entry;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
+use silverpoint_query::spans::OpenSpans;
 use silverpoint_shm::owner::{self, Description, Registered};
 use silverpoint_trace::{Event, Trace, What};
 use silverpoint_wire::site::SiteDescription;
@@ -28,8 +29,8 @@ pub struct Session {
     has_many_processes: bool,
     sites: HashMap<usize, Registered>,
     threads: HashMap<(usize, u32), Thread>,
-    /// By session, thread and time of the begin: when it began here.
-    spans: HashMap<(usize, u32, u64), u64>,
+    /// Those that are open: when they began here.
+    spans: OpenSpans<u32, u64>,
     recorded: u64,
     /// Records of sites that are off, or for which there was no room.
     not_recorded: u64,
@@ -86,7 +87,7 @@ impl Session {
             has_many_processes: trace.sessions.len() > 1,
             sites: HashMap::new(),
             threads: HashMap::new(),
-            spans: HashMap::new(),
+            spans: OpenSpans::default(),
             recorded: 0,
             not_recorded: 0,
             untold: 0,
@@ -144,14 +145,15 @@ impl Sink for Session {
                 let what = Kind::Record { args: args.to_owned(), is_truncated: truncated };
                 let ticks = self.give(event, registered, level, what)?;
                 let is_span = site.description.kind == silverpoint_wire::level::Kind::Span;
-                if let Some(ticks) = ticks.filter(|_| is_span && self.spans.len() < SPANS_MAX) {
-                    self.spans.insert((event.session_number, event.tid, event.ticks), ticks);
+                if let Some(ticks) = ticks.filter(|_| is_span && self.spans.count() < SPANS_MAX) {
+                    let thread = (event.session_number, event.tid);
+                    self.spans.begin(thread, site_number, event.ticks, ticks);
                 }
                 ticks
             }
             What::SpanEnd { site: Some(site), site_number: Some(number), begin_ticks, .. } => {
                 let registered = self.site(number, &site.description);
-                let begun = self.spans.remove(&(event.session_number, event.tid, begin_ticks));
+                let begun = self.spans.end((event.session_number, event.tid), number, begin_ticks);
                 self.give(event, registered, site.level() as u8, Kind::End { begun })?
             }
             _ => {

@@ -8,6 +8,7 @@ use silverpoint_wire::level::Kind;
 
 use super::identity::{START, opcode};
 use crate::Record;
+use crate::begun::{Begun, Thread, order, thread};
 
 /// Spans that are open at once. Those beyond have no activity.
 const MOST: usize = 1 << 16;
@@ -22,20 +23,13 @@ pub(super) struct Activity {
     pub(super) around: Option<Id>,
 }
 
-/// Spans that are open.
+/// Spans that are open: the ticks of their begins, and their ids.
 #[derive(Default)]
 pub(super) struct Activities {
-    spans: OpenSpans<Thread, Id>,
+    spans: OpenSpans<u32, (Option<u64>, Id)>,
     last: u64,
     /// By thread: begins beyond those that are kept.
     beyond: HashMap<Thread, u64>,
-}
-
-/// Number of the process and id of the thread.
-type Thread = (usize, u32);
-
-fn thread(record: &Record<'_>) -> Thread {
-    (record.process_number, record.tid)
 }
 
 fn id(pid: u32, tid: u32, number: u64) -> Id {
@@ -71,13 +65,19 @@ impl Activities {
         }
         self.last += 1;
         let id = id(record.process.pid, record.tid, self.last);
-        self.spans.begin(thread, site, self.last, id);
+        self.spans.begin(thread, site, order(record.wall_ns), (record.ticks, id));
         Some(id)
     }
 
     /// That of the span of a site that ends; without a site the innermost.
     pub(super) fn end(&mut self, record: &Record<'_>, site: Option<usize>) -> Activity {
         let thread = thread(record);
+        let is_it = |of: usize, _: &_| site.is_none_or(|site| of == site);
+        let begun = Begun::of(record).filter(|_| site.is_some());
+        if let Some(place) = begun.and_then(|begun| begun.find(&self.spans, thread, is_it, |open| open.0)) {
+            let id = self.spans.remove(place).map(|(_, id)| id);
+            return Activity { id, around: None };
+        }
         if let Some(beyond) = self.beyond.get_mut(&thread) {
             *beyond -= 1;
             if *beyond == 0 {
@@ -85,14 +85,14 @@ impl Activities {
             }
             return Activity::default();
         }
-        let is_it = |of: usize, _: &Id| site.is_none_or(|site| of == site);
-        let id = self.spans.end_last(thread, is_it, |_, may_have_ended| !may_have_ended);
-        Activity { id, around: None }
+        let last = self.spans.last(thread, is_it).filter(|_| !begun.is_some_and(Begun::is_exact));
+        let ended = last.and_then(|last| self.spans.end_with(last, |_, may_have_ended| !may_have_ended));
+        Activity { id: ended.map(|(_, id)| id), around: None }
     }
 
     /// That of the innermost open span.
     pub(super) fn innermost(&self, record: &Record<'_>) -> Option<Id> {
-        self.spans.innermost(thread(record)).copied()
+        self.spans.innermost(thread(record)).map(|(_, id)| *id)
     }
 
     /// Records of a thread were lost.

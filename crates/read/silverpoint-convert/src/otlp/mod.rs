@@ -24,6 +24,7 @@ use silverpoint_trace::{Site, What, cause_name};
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::value::{WalkError, walk};
 
+use crate::begun::{Begin, Begun, thread};
 use crate::{Interned, Record, WriteError, Writer, atrace, document};
 use attributes::{arguments, arguments_from, fields, keys, who};
 pub use batch::Signal;
@@ -387,14 +388,14 @@ impl<M: Message, E: Export> OtlpWriter<M, E> {
             Kind::Span => {
                 if let Some(Part::Stretch(_)) = said {
                     let key = self.key(record, site, args);
-                    if self.spans.enter(thread(record), number, &key) {
+                    if self.spans.enter(Begin::of(record), number, &key) {
                         return;
                     }
                 }
                 let span = self.begun(record, site, number, args, "");
                 let ticks = record.ticks.filter(|_| site.description.language == RUST);
                 let begin = ticks.map(|ticks| begin_of(span.process, &span.category, &span.name, ticks));
-                self.spans.begin(thread(record), span, begin);
+                self.spans.begin(Begin::of(record), span, begin);
                 return;
             }
             Kind::AsyncBegin => {
@@ -462,7 +463,8 @@ impl<M: Message, E: Export> OtlpWriter<M, E> {
     /// The end of a span.
     fn end(&mut self, record: &Record<'_>, site: Option<(&Site, usize)>, duration_ns: Option<u64>) {
         let mut unfinished = Vec::new();
-        let ended = site.map(|(_, number)| self.spans.end(thread(record), number, &mut unfinished));
+        let ended = site
+            .map(|(_, number)| self.spans.end(thread(record), number, Begun::of(record), &mut unfinished));
         let now = self.now;
         for span in unfinished {
             self.ended(span, now, false);
@@ -516,11 +518,6 @@ impl<M: Message, E: Export> OtlpWriter<M, E> {
         }
         Ok(())
     }
-}
-
-/// Number of the process and id of the thread.
-fn thread(record: &Record<'_>) -> (usize, u32) {
-    (record.process_number, record.tid)
 }
 
 impl<M: Message, E: Export> Writer for OtlpWriter<M, E> {

@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, HashMap};
 use silverpoint_query::spans::{AsyncSpans, OpenSpans, RecentBegins};
 use silverpoint_wire::site::fnv1a64;
 
+use crate::begun::{Begin, Begun, Thread};
+
 /// Spans that are open at once, and bytes of their attributes and events.
 const MOST: usize = 1 << 16;
 const MOST_BYTES: usize = 64 << 20;
@@ -69,8 +71,8 @@ pub(super) struct Span {
     /// The trace that it would begin.
     own_trace: [u8; 16],
     site: usize,
-    thread: Option<(usize, u32)>,
-    /// Where it is among those of its thread.
+    thread: Option<Thread>,
+    /// When it began, as its thread's spans are ordered.
     order: u64,
 }
 
@@ -118,16 +120,18 @@ impl Span {
 pub(super) type Key = (usize, String, String, String);
 
 /// The begin of a span of a thread: process, a hash of category and name, ticks.
-pub(super) type Begin = (usize, u64, u64);
+pub(super) type NamedBegin = (usize, u64, u64);
 
 /// The begin of a span of a category and a name at these ticks.
-pub(super) fn begin_of(process: usize, category: &str, name: &str, ticks: u64) -> Begin {
+pub(super) fn begin_of(process: usize, category: &str, name: &str, ticks: u64) -> NamedBegin {
     (process, fnv1a64(format!("{category}\n{name}").as_bytes()), ticks)
 }
 
 /// What a thread is in.
 struct Open {
     number: u64,
+    /// Of its begin.
+    ticks: Option<u64>,
     /// A stretch of an async span, which does not end with it.
     is_stretch: bool,
 }
@@ -144,10 +148,9 @@ pub(super) enum Ended {
 pub(super) struct Spans {
     all: BTreeMap<u64, Span>,
     next: u64,
-    next_order: u64,
     bytes: usize,
     /// In the order in which threads entered them.
-    threads: OpenSpans<(usize, u32), Open>,
+    threads: OpenSpans<u32, Open>,
     by_key: AsyncSpans<Key, u64>,
     keys: HashMap<u64, Key>,
     /// Async ones by process and id.
@@ -155,7 +158,7 @@ pub(super) struct Spans {
     /// Stretches that threads are in.
     stretches: usize,
     /// Of spans of threads: where they lie.
-    recent: RecentBegins<Begin, (u64, Place)>,
+    recent: RecentBegins<NamedBegin, (u64, Place)>,
 }
 
 /// Ids of a span, and its parent.
@@ -175,20 +178,19 @@ impl Spans {
         number
     }
 
-    fn open(&mut self, thread: (usize, u32), number: u64, site: usize, is_stretch: bool) {
-        let order = self.next_order;
-        self.next_order += 1;
-        self.threads.begin(thread, site, order, Open { number, is_stretch });
+    fn open(&mut self, begin: Begin, number: u64, site: usize, is_stretch: bool) {
+        let open = Open { number, ticks: begin.ticks, is_stretch };
+        self.threads.begin(begin.thread, site, begin.order, open);
     }
 
-    /// One begins in a thread. `begin`: if it may turn out to be an async one.
-    pub(super) fn begin(&mut self, thread: (usize, u32), mut span: Span, begin: Option<Begin>) {
-        (span.thread, span.order) = (Some(thread), self.next_order);
+    /// One begins in a thread. `named`: if it may turn out to be an async one.
+    pub(super) fn begin(&mut self, begin: Begin, mut span: Span, named: Option<NamedBegin>) {
+        (span.thread, span.order) = (Some(begin.thread), begin.order);
         let (site, place) = (span.site, (span.ids, span.parent));
         let number = self.add(span);
-        self.open(thread, number, site, false);
-        if let Some(begin) = begin {
-            self.recent.begin(begin, (number, place));
+        self.open(begin, number, site, false);
+        if let Some(named) = named {
+            self.recent.begin(named, (number, place));
         }
     }
 
@@ -220,11 +222,12 @@ impl Spans {
     }
 
     /// The span of a thread that began there, and is open, is an async one; true. Else says where it was, if that is known: `span` is its other part.
-    pub(super) fn begin_late(&mut self, key: Key, begin: Begin, mut span: Span) -> bool {
+    pub(super) fn begin_late(&mut self, key: Key, begin: NamedBegin, mut span: Span) -> bool {
         let known = self.recent.get(&begin).copied();
         let open = known.and_then(|(number, _)| Some((number, self.all.get_mut(&number)?.thread.take()?)));
         if let Some((number, thread)) = open {
-            if let Some(open) = self.threads.last_mut(thread, |_, open| open.number == number) {
+            let place = self.threads.last(thread, |_, open| open.number == number);
+            if let Some(open) = place.and_then(|place| self.threads.get_mut(place)) {
                 open.is_stretch = true;
                 self.stretches += 1;
             }
@@ -240,16 +243,16 @@ impl Spans {
     }
 
     /// A thread enters an async span; false: there is none, or threads are in too many.
-    pub(super) fn enter(&mut self, thread: (usize, u32), site: usize, key: &Key) -> bool {
+    pub(super) fn enter(&mut self, begin: Begin, site: usize, key: &Key) -> bool {
         let number = self.by_key.last(key).copied();
         let Some(number) = number.filter(|_| self.stretches < MOST) else { return false };
         self.stretches += 1;
-        self.open(thread, number, site, true);
+        self.open(begin, number, site, true);
         true
     }
 
     /// The innermost one of a thread.
-    pub(super) fn innermost(&mut self, thread: (usize, u32)) -> Option<&mut Span> {
+    pub(super) fn innermost(&mut self, thread: Thread) -> Option<&mut Span> {
         let all = &self.all;
         let is_there = |open: &&Open| all.contains_key(&open.number);
         let number = self.threads.of(thread).rev().find(is_there)?.number;
@@ -290,19 +293,25 @@ impl Spans {
         true
     }
 
-    /// What ends at this site in a thread. Where records were lost, the ends of spans within it may be among them: such spans are `unfinished`.
-    pub(super) fn end(&mut self, thread: (usize, u32), site: usize, unfinished: &mut Vec<Span>) -> Ended {
+    /// What ends at this site in a thread; `begun` is what the end says of its begin. Where records were lost, the ends of spans within it may be among them: such spans are `unfinished`.
+    pub(super) fn end(
+        &mut self,
+        thread: Thread,
+        site: usize,
+        begun: Option<Begun>,
+        unfinished: &mut Vec<Span>,
+    ) -> Ended {
+        let is_it = |of: usize, _: &Open| of == site;
+        let meant = begun.and_then(|begun| begun.find(&self.threads, thread, is_it, |open| open.ticks));
+        let last = || self.threads.last(thread, is_it).filter(|_| !begun.is_some_and(Begun::is_exact));
+        let Some(place) = meant.or_else(last) else { return Ended::Unknown };
         let mut lost = Vec::new();
-        let ended = self.threads.end_last(
-            thread,
-            |of, _| of == site,
-            |open, may_have_ended| {
-                if may_have_ended {
-                    lost.push((open.number, open.is_stretch));
-                }
-                !may_have_ended
-            },
-        );
+        let ended = self.threads.end_with(place, |open, may_have_ended| {
+            if may_have_ended {
+                lost.push((open.number, open.is_stretch));
+            }
+            !may_have_ended
+        });
         let Some(ended) = ended else { return Ended::Unknown };
         for (number, is_stretch) in lost {
             if is_stretch {
@@ -325,7 +334,7 @@ impl Spans {
     }
 
     /// Records of a thread were lost.
-    pub(super) fn lost(&mut self, thread: (usize, u32)) {
+    pub(super) fn lost(&mut self, thread: Thread) {
         self.threads.lost(thread);
     }
 
@@ -333,7 +342,10 @@ impl Spans {
         let span = self.all.remove(&number)?;
         self.bytes = self.bytes.saturating_sub(span.bytes());
         if let Some(thread) = span.thread {
-            self.threads.end(thread, span.site, span.order);
+            let open = self.threads.first_at(thread, span.order, |open| open.number < number);
+            if let Some(place) = open.filter(|(_, open)| open.number == number).map(|(place, _)| place) {
+                self.threads.remove(place);
+            }
         }
         if let Some(key) = self.keys.remove(&number) {
             self.by_key.remove(&key, &number);
@@ -361,7 +373,8 @@ impl Spans {
 mod tests {
     use super::*;
 
-    const THREAD: (usize, u32) = (0, 7);
+    const THREAD: Thread = (0, 7);
+    const BEGIN: Begin = Begin { thread: THREAD, order: 1, ticks: None };
 
     fn span(site: usize) -> Span {
         Span::new(Ids::of(&site.to_string()), 0, site, "c", "n", site as u64)
@@ -369,7 +382,7 @@ mod tests {
 
     /// The site of the span that ends.
     fn end(spans: &mut Spans, site: usize, unfinished: &mut Vec<Span>) -> Option<usize> {
-        match spans.end(THREAD, site, unfinished) {
+        match spans.end(THREAD, site, None, unfinished) {
             Ended::Span(span) => Some(span.site),
             Ended::Stretch | Ended::Unknown => None,
         }
@@ -384,16 +397,16 @@ mod tests {
         let mut spans = Spans::default();
         spans.begin_async(key(), span(1));
         for _ in 0..MOST {
-            assert!(spans.enter(THREAD, 2, &key()));
+            assert!(spans.enter(BEGIN, 2, &key()));
         }
-        assert!(!spans.enter(THREAD, 2, &key()));
+        assert!(!spans.enter(BEGIN, 2, &key()));
         assert_eq!(spans.innermost(THREAD).map(|span| span.site), Some(1));
         assert_eq!(spans.end_async(&key()).map(|span| span.site), Some(1));
         assert!(spans.innermost(THREAD).is_none() && spans.of_id(0, 9).is_none());
         for _ in 0..MOST {
-            assert!(matches!(spans.end(THREAD, 2, &mut Vec::new()), Ended::Stretch));
+            assert!(matches!(spans.end(THREAD, 2, None, &mut Vec::new()), Ended::Stretch));
         }
-        assert!(matches!(spans.end(THREAD, 2, &mut Vec::new()), Ended::Unknown));
+        assert!(matches!(spans.end(THREAD, 2, None, &mut Vec::new()), Ended::Unknown));
         assert!(spans.threads.is_empty() && spans.all.is_empty() && spans.stretches == 0);
         assert!(spans.by_id.is_empty() && spans.by_key.is_empty());
     }
@@ -406,13 +419,13 @@ mod tests {
             let mut first = span(1);
             first.put_into(Some(Ids::of("outer")));
             let ids = first.ids;
-            spans.begin(THREAD, first, Some(begin));
+            spans.begin(BEGIN, first, Some(begin));
             if !is_open {
-                assert!(matches!(spans.end(THREAD, 1, &mut Vec::new()), Ended::Span(_)));
+                assert!(matches!(spans.end(THREAD, 1, None, &mut Vec::new()), Ended::Span(_)));
             }
             assert_eq!(spans.begin_late(key(), begin, span(2)), is_open);
             if is_open {
-                assert!(matches!(spans.end(THREAD, 1, &mut Vec::new()), Ended::Stretch));
+                assert!(matches!(spans.end(THREAD, 1, None, &mut Vec::new()), Ended::Stretch));
             }
             let late = spans.end_async(&key()).unwrap();
             assert_eq!(late.site, if is_open { 1 } else { 2 });
@@ -425,10 +438,10 @@ mod tests {
     fn too_many_open_spans_are_given_out_oldest_first() {
         let mut spans = Spans::default();
         for site in 0..MOST {
-            spans.begin(THREAD, span(site), None);
+            spans.begin(BEGIN, span(site), None);
             assert!(spans.too_many().is_none());
         }
-        spans.begin(THREAD, span(MOST), None);
+        spans.begin(BEGIN, span(MOST), None);
         assert_eq!(spans.too_many().map(|span| span.site), Some(0));
         assert!(spans.too_many().is_none());
         spans.add_event(|spans| spans.innermost(THREAD), |events| events.resize(MOST_BYTES + 1, 0));
@@ -442,12 +455,12 @@ mod tests {
         let mut spans = Spans::default();
         let mut unfinished = Vec::new();
         for round in 0..2 {
-            spans.begin(THREAD, span(1), None);
-            spans.begin(THREAD, span(2), None);
+            spans.begin(BEGIN, span(1), None);
+            spans.begin(BEGIN, span(2), None);
             if round == 1 {
                 spans.lost(THREAD);
             }
-            spans.begin(THREAD, span(3), None);
+            spans.begin(BEGIN, span(3), None);
             assert_eq!(end(&mut spans, 1, &mut unfinished), Some(1));
             // Without a loss they may end in another order; so may one that began after it.
             let left: Vec<usize> = unfinished.drain(..).map(|span: Span| span.site).collect();

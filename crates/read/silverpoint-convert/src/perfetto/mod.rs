@@ -361,6 +361,8 @@ impl<W: Write> PerfettoWriter<W> {
             self.event.bytes(event::NAME, format!("{name} done").as_bytes());
             return self.packet(ns);
         }
+        // It is shown in the thread of its begin.
+        let thread = if end.tid == record.tid { thread } else { self.tracks.known_thread(record, end.tid) };
         for _ in 0..end.ends.len().max(1) {
             self.event(event::SLICE_END, thread);
             self.packet(ns)?;

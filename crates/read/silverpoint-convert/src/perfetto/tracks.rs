@@ -91,6 +91,14 @@ impl Tracks {
         track
     }
 
+    /// The track of another thread of the process, which has been described.
+    pub(crate) fn known_thread(&self, record: &Record<'_>, tid: u32) -> u64 {
+        let number = record.process_number as u64;
+        let tid_bytes = u64::from(tid).to_le_bytes();
+        let known = self.threads.get(&(record.process_number, tid)).map(|(track, _)| *track);
+        known.unwrap_or_else(|| hash(&[b"thread", &number.to_le_bytes(), &tid_bytes, b""]))
+    }
+
     fn process(&mut self, out: &mut Proto, record: &Record<'_>) -> u64 {
         if let Some(track) = self.processes.get(&record.process_number) {
             return *track;

@@ -1,5 +1,6 @@
 //! Trace files (`spec/file.md`).
 
+mod begins;
 mod event;
 mod follow;
 mod read;

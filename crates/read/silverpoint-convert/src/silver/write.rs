@@ -19,10 +19,12 @@ use silverpoint_wire::layout::block::{LATE, LEVELS_CONTROL};
 use silverpoint_wire::layout::clock_source::MONOTONIC;
 use silverpoint_wire::layout::record::{CONTEXT, LOSS, SIZE_MAX, SPAN_END, STALL, THREAD_NAME, TRUNCATED};
 use silverpoint_wire::layout::site_entry::FIRST_ID;
+use silverpoint_wire::level::Kind;
 use silverpoint_wire::process::push_line;
 use silverpoint_wire::record::RecordHeader;
 use silverpoint_wire::site::fnv1a64;
 
+use super::begins::Begins;
 use crate::{Record, WriteError, Writer};
 
 /// Bytes of records of one block, and of one thread that wait at most while they come in order.
@@ -51,6 +53,8 @@ pub struct SilverWriter<W> {
     record: Vec<u8>,
     /// The greatest time of a record.
     latest: u64,
+    /// Those that are open.
+    spans: Begins,
     /// For readers that follow the file: nothing earlier follows, except what is marked as late. 0: not
     /// stated.
     watermark: u64,
@@ -135,6 +139,7 @@ impl<W: Write> SilverWriter<W> {
             about: String::new(),
             record: Vec::new(),
             latest: 0,
+            spans: Begins::default(),
             watermark: 0,
         };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos());
@@ -493,6 +498,11 @@ impl<W: Write> Writer for SilverWriter<W> {
         let (id, flags, level) = match record.what {
             What::Record { site, site_number, args: packed, truncated } => {
                 args.extend_from_slice(packed);
+                match site.kind() {
+                    Kind::Span => self.spans.begin(record, site_number, ticks),
+                    Kind::AsyncBegin => self.spans.translate(record, site, &mut args),
+                    _ => {}
+                }
                 let flags = if truncated { TRUNCATED } else { 0 };
                 (session.site(site_number, site), flags, Some(site.level()))
             }
@@ -506,10 +516,12 @@ impl<W: Write> Writer for SilverWriter<W> {
                     (Some(site), Some(number)) => session.site(number, site),
                     _ => UNKNOWN,
                 };
-                // One that ended before it began stays so.
-                let begin = match duration_ns {
-                    Some(ns) => ticks.saturating_sub(ns),
-                    None => ticks.saturating_add(1),
+                let known = site_number.and_then(|site| self.spans.end(record, site));
+                let begin = match (known, duration_ns) {
+                    // One that ended before it began stays so.
+                    (_, None) => ticks.saturating_add(1),
+                    (Some(begin), _) if begin <= ticks => begin,
+                    (_, Some(ns)) => ticks.saturating_sub(ns),
                 };
                 args.extend_from_slice(&id.to_le_bytes());
                 args.extend_from_slice(&begin.to_le_bytes());

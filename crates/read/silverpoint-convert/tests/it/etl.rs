@@ -164,6 +164,9 @@ fn spans_have_activities_with_those_around_them() {
         line(9, 2, &end("other")),
         line(10, 1, &end("inner")),
         line(11, 1, &what("async_end", "read", id)),
+        // It ends in another thread.
+        line(12, 1, &span("moved")),
+        line(20_012, 2, &what("span_end", "moved", "\"signature\":\"\",\"duration_ns\":20000")),
     ];
     let file = converted("jsonl", lines.concat().as_bytes());
     let seen: Vec<String> = own(&file)
@@ -187,6 +190,8 @@ fn spans_have_activities_with_those_around_them() {
         // Its begin is not known.
         "net:inner_exit 2 0.0 -",
         "net:read_end 2 0.77 -",
+        "net:moved_entry 1 1.4 -",
+        "net:moved_exit 2 1.4 -",
     ];
     assert_eq!(seen, wanted);
     assert!(own(&file).iter().all(|event| event.activity == [0; 16] || number(event.activity, 0, 4) == 40));

@@ -1,7 +1,7 @@
 //! Which begin belongs to which end. Everything that shows spans pairs them here.
 //!
 //! ```text
-//! OpenSpans    spans of threads: an end names its site and its begin; without a begin, it ends the last of its site
+//! OpenSpans    spans of threads: an end names its site and its begin, in this thread or another; without a begin, it ends the last of its site
 //! AsyncSpans   async spans: an end ends the last begin of the same process, category, name and id, in any thread
 //! Halves       the same for begins and ends that come in no order
 //! RecentBegins begins of spans of threads that async spans may turn out to have begun as
@@ -13,9 +13,10 @@
 //! use silverpoint_query::spans::OpenSpans;
 //!
 //! let mut spans = OpenSpans::default();
-//! spans.begin("main", 7, 100, "load");
-//! assert_eq!(spans.innermost("main"), Some(&"load"));
-//! assert_eq!(spans.end("main", 7, 100), Some("load"));
+//! let thread = (0, 4711); // of the first process
+//! spans.begin(thread, 7, 100, "load");
+//! assert_eq!(spans.innermost(thread), Some(&"load"));
+//! assert_eq!(spans.end(thread, 7, 100), Some("load"));
 //! assert_eq!(spans.count(), 0);
 //! ```
 
@@ -27,4 +28,4 @@ mod threads;
 pub use asyncs::{AsyncSpans, async_id};
 pub use halves::Halves;
 pub use recent::RecentBegins;
-pub use threads::OpenSpans;
+pub use threads::{OpenSpans, Place};

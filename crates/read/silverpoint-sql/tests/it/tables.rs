@@ -92,6 +92,36 @@ fn records_know_the_span_that_they_are_in() {
 
 /// What `silverpoint-tracing` records of a task that moves between threads, and of one that shows to be such late.
 #[test]
+fn a_span_that_ends_in_another_thread_is_one_span() {
+    let mut b = Builder::new();
+    b.session(1, "/bin/jobs", 1);
+    for (id, name) in [(16, "job"), (17, "own"), (18, "late")] {
+        b.site(1, id, &site(Kind::Span, Level::Info, "t", name, "", ""));
+    }
+    b.stream(1, 1, 8, "a");
+    b.stream(1, 2, 9, "b");
+    b.record(1, 1, 16, 1_000, &[]);
+    b.record(1, 2, 17, 2_000, &[]);
+    b.span_end(1, 2, 16, 1_000, 3_000);
+    b.record(1, 1, 18, 4_000, &[]);
+    b.span_end(1, 1, 18, 4_000, 5_000);
+    b.span_end(1, 2, 17, 2_000, 6_000);
+    b.flush(1, 1, true);
+    b.flush(1, 2, true);
+    b.end();
+    let db = database(trace(&b.bytes));
+    let spans =
+        "select s.name, s.tid, s.duration_ns, p.name from spans s left join spans p on p.id = s.parent";
+    // None is left open, so none lies around what comes later.
+    assert_eq!(ask(&db, spans), ["job|8|2000|-", "late|8|1000|-", "own|9|4000|-"]);
+    let within =
+        "select r.kind, r.tid, s.name from records r join spans s on s.id = r.span order by r.time_ns";
+    let expected =
+        ["span|8|job", "span|9|own", "span_end|9|job", "span|8|late", "span_end|8|late", "span_end|9|own"];
+    assert_eq!(ask(&db, within), expected);
+}
+
+#[test]
 fn stretches_and_links_are_one_tree() {
     let mut b = Builder::new();
     b.session(1, "/bin/tasks", 1);
