@@ -17,6 +17,7 @@ RING = {"name10": "instant, a name of 10", "name1000": "instant, a name of 1000"
 HALVES = {"begin": "begin alone, of scopes with a name of 10", "end": "end alone, of the same"}
 HALF_GROUPS = 6  # of 20,000 calls
 CALLS = {"begin10": "begin, a name of 10", "begin1000": "begin, a name of 1000", "end": "end", "counter": "counter"}
+SOFT_LIMIT = 1024  # of descriptors
 MARKER_CALLS = 2000  # of a loop
 BEFORE = 5  # turns of both loops that the harness does not count
 
@@ -38,7 +39,10 @@ class Backend(silverpoint.Facility):
             environment |= {"debug.atrace.tags.enableflags": "0x1000", "SILVERPOINT_ATRACE_MARKER": str(self.tracefs / "trace_marker")}
             self.before = taken(self.tracefs)
             self.expected = 2 * MARKER_CALLS * (BEFORE + int(next(a for a in arguments if a.startswith("pairs="))[6:]))
-        return [str(self.driver), *arguments], environment
+        command = [str(self.driver), *arguments]
+        # Limits as most systems set them, the soft one far below the hard one: the marker has a number between them.
+        limited = ["sh", "-c", f'[ "$(ulimit -Sn)" -lt {SOFT_LIMIT} ] || ulimit -Sn {SOFT_LIMIT}; exec "$0" "$@"', *command]
+        return limited if self.place == "marker" else command, environment
 
     def verify(self, bench, workspace, result):
         """Compares what has arrived with what was called."""

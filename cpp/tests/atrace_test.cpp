@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -602,6 +603,11 @@ TEST_F(Atrace, TheKernelHasWhatWasWritten) {
         unsetenv("SILVERPOINT_ATRACE_PROPERTIES");
         setenv("debug.atrace.tags.enableflags", "0x1000", 1);
         setenv("SILVERPOINT_FILTER", "off", 1);
+        // Room for the marker beyond the limit of descriptors.
+        rlimit limit{};
+        getrlimit(RLIMIT_NOFILE, &limit);
+        limit.rlim_cur = std::min<rlim_t>(256, limit.rlim_cur);
+        setrlimit(RLIMIT_NOFILE, &limit);
         execl("/proc/self/exe", "atrace_test", "--gtest_filter=AtraceKernel.DISABLED_Calls",
               "--gtest_also_run_disabled_tests", nullptr);
         _exit(2);
@@ -609,10 +615,18 @@ TEST_F(Atrace, TheKernelHasWhatWasWritten) {
     int status = 1;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     ASSERT_EQ(status, 0);
-    EXPECT_EQ(instance.messages(), messages(child));
+    std::vector<std::string> expected = messages(child);
+    expected.push_back("I|" + std::to_string(child) + "|all descriptors were closed");
+    EXPECT_EQ(instance.messages(), expected);
 }
 // What that process does.
-TEST(AtraceKernel, DISABLED_Calls) { call_everything(); }
+TEST(AtraceKernel, DISABLED_Calls) {
+    call_everything();
+    for (int descriptor = 3; descriptor < 512; ++descriptor) close(descriptor);
+    errno = EDOM;
+    atrace::instant(atrace::kApp, "all descriptors were closed");
+    EXPECT_EQ(errno, EDOM);
+}
 
 TEST_F(Atrace, PropertiesAreFollowedAndNamePrograms) {
     become("debug.atrace.tags.enableflags = 2 # gfx\n", 3);

@@ -13,12 +13,14 @@
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <string_view>
 
+#include "../platform/linux/beyond_limit.hpp"
 #include "../platform/linux/write_without_signal.hpp"
 #include "atrace_properties.hpp"
 #include "lane.hpp"
@@ -62,13 +64,16 @@ class AtraceState {
     // What the kernel does not accept is lost, as on Android. (While it does not trace it reports that each
     // time: this is not the caller's error.)
     void write(std::string_view text) {
-        const SystemGuard guard;
-        if (!is_intact() && !reopen()) return;
-        const int descriptor = descriptor_.load(std::memory_order_acquire);
-        if (is_file_) [[unlikely]]
-            write_without_signal(descriptor, text);
-        else [[maybe_unused]]
-            const ssize_t written = ::write(descriptor, text.data(), text.size());
+        const int kept = descriptor_.load(std::memory_order_acquire);
+        if (is_beyond_limit(kept) && !is_file_) [[likely]] {
+            // (The bare system call: it is no cancellation point.)
+            const int saved = errno;
+            if (syscall(SYS_write, number_of(kept), text.data(), text.size()) >= 0) return;
+            const bool is_open = errno != EBADF;
+            errno = saved;
+            if (is_open) return;
+        }
+        write_checked(kept, text);
     }
     // Whether it is another file than the kernel's: then each message ends with a newline.
     bool is_file() const { return is_file_; }
@@ -96,7 +101,7 @@ class AtraceState {
         follower_process_ = 0;
         // If the program has closed it, the number may be that of a file of its own.
         const int marker = descriptor_.exchange(-1, std::memory_order_acq_rel);
-        if (stands_for_marker(marker)) ::close(marker);
+        if (stands_for_marker(marker)) ::close(number_of(marker));
         for (int* const descriptor : {&events_, &stop_}) {
             const int open = *descriptor;
             *descriptor = -1;
@@ -136,24 +141,44 @@ class AtraceState {
         char command[4096];
         return all.tags_of(atrace_command(command), atrace_environment, tags);
     }
-    // Whether a descriptor still is the marker: the program may close it, and open a file of its own under
-    // the number.
-    bool stands_for_marker(int descriptor) const {
+    // What is kept of a descriptor: its number, and whether no other file of the program can have that.
+    static constexpr int kBeyondLimit = 1 << 30;
+    static int number_of(int kept) { return kept & ~kBeyondLimit; }
+    static bool is_beyond_limit(int kept) { return kept >= kBeyondLimit; }
+    static int keep(int descriptor) {
+        const int moved = beyond_limit(descriptor);
+        if (moved < 0) return descriptor;
+        ::close(descriptor);
+        return moved | kBeyondLimit;
+    }
+    // Whether it still is the marker: the program may close it, and open a file of its own under the number.
+    bool stands_for_marker(int kept) const {
         struct stat found;
-        return descriptor >= 0 && fstat(descriptor, &found) == 0 && found.st_dev == device_ &&
+        return kept >= 0 && fstat(number_of(kept), &found) == 0 && found.st_dev == device_ &&
                found.st_ino == inode_;
     }
-    bool is_intact() const { return stands_for_marker(descriptor_.load(std::memory_order_acquire)); }
+    [[gnu::noinline]] void write_checked(int kept, std::string_view text) {
+        const SystemGuard guard;
+        if ((is_beyond_limit(kept) || stands_for_marker(kept)) && write_to(kept, text)) return;
+        if (reopen()) write_to(descriptor_.load(std::memory_order_acquire), text);
+    }
+    // False: it is closed.
+    bool write_to(int kept, std::string_view text) const {
+        const int descriptor = number_of(kept);
+        if (is_file_) [[unlikely]]
+            return write_without_signal(descriptor, text);
+        return ::write(descriptor, text.data(), text.size()) >= 0 || errno != EBADF;
+    }
     // Opens the marker again. False: this message is not written.
     SP_DETAIL_COLD bool reopen() {
         // Another thread is doing this, or this one was interrupted in it.
         if (pthread_mutex_trylock(&mutex_) != 0) return false;
-        bool is_open = is_intact();
+        bool is_open = stands_for_marker(descriptor_.load(std::memory_order_acquire));
         if (!is_open && path_ != nullptr) {
             const int descriptor = ::open(path_, kFlags);
             is_open = stands_for_marker(descriptor);
             if (is_open)
-                descriptor_.store(descriptor, std::memory_order_release);
+                descriptor_.store(keep(descriptor), std::memory_order_release);
             else if (descriptor >= 0)
                 ::close(descriptor);
         }
@@ -168,7 +193,7 @@ class AtraceState {
         device_ = found.st_dev;
         inode_ = found.st_ino;
         path_ = path;
-        descriptor_.store(descriptor, std::memory_order_release);
+        descriptor_.store(keep(descriptor), std::memory_order_release);
         return true;
     }
 
@@ -178,7 +203,7 @@ class AtraceState {
         if (const char* path = atrace_environment("SILVERPOINT_ATRACE_MARKER")) {
             if (!open_at(path)) return false;
             struct statfs system;
-            is_file_ = fstatfs(descriptor_.load(std::memory_order_relaxed), &system) == 0 &&
+            is_file_ = fstatfs(number_of(descriptor_.load(std::memory_order_relaxed)), &system) == 0 &&
                        static_cast<std::uint32_t>(system.f_type) != kTracefs;
             return true;
         }
@@ -249,8 +274,8 @@ class AtraceState {
     std::atomic<std::uint64_t> outputs_{kAtraceUnknown};
     std::atomic<bool> watching_{false};
     pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-    std::atomic<int> descriptor_{-1};
-    // Its tags, and its name, which lives as long as the program.
+    std::atomic<int> descriptor_{-1};  // as keep returns it
+    // Its device and inode, and its name, which lives as long as the program.
     dev_t device_ = 0;
     ino_t inode_ = 0;
     const char* path_ = nullptr;

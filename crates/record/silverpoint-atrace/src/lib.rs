@@ -25,6 +25,7 @@
 #![forbid(unsafe_code)]
 
 pub mod kernel;
+mod marker;
 mod message;
 mod properties;
 mod ring;

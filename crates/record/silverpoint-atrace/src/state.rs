@@ -1,16 +1,13 @@
 //! Which tags are enabled, for which output; followed while the program runs.
 
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
-use rustix::fs::{Mode, OFlags};
 use silverpoint::dynamic::{self, Place, Published};
 
-use crate::message::Message;
+use crate::marker::Marker;
 use crate::properties::{self, environment};
 use crate::tag::{NAMES, VALID};
 
@@ -155,72 +152,6 @@ fn file() -> Option<&'static Path> {
     static FILE: Published<Option<PathBuf>> = Published::new();
     FILE.get_or(|| environment(properties::FILE).map(PathBuf::from))?.as_deref()
 }
-
-/// Where messages for the kernel go.
-pub(crate) struct Marker {
-    path: PathBuf,
-    /// The last one is written. The program may close a descriptor, and open a file of its own under the
-    /// number. Then the marker is opened again, and that file is left alone.
-    files: [OnceLock<OwnedFd>; REOPENED],
-    current: AtomicUsize,
-    identity: (u64, u64),
-    /// It is not the kernel's: each message ends with a newline.
-    is_file: bool,
-}
-
-/// How often the marker is opened at most.
-const REOPENED: usize = 8;
-
-impl Marker {
-    fn open(path: &Path) -> Option<Self> {
-        let file = open_marker(path)?;
-        let is_file = rustix::fs::fstatfs(&file).is_ok_and(|system| system.f_type != TRACEFS);
-        let marker = Self {
-            path: path.to_owned(),
-            files: Default::default(),
-            current: AtomicUsize::new(0),
-            identity: identity(&file)?,
-            is_file,
-        };
-        let _ = marker.files[0].set(file);
-        Some(marker)
-    }
-
-    pub(crate) fn write<const N: usize>(&self, message: &mut Message<N>) {
-        let Some(file) = self.file() else { return };
-        let _ = if self.is_file {
-            dynamic::without_sigpipe(|| rustix::io::write(file, message.line()))
-        } else {
-            rustix::io::write(file, message.bytes())
-        };
-    }
-
-    /// The marker, and nothing else.
-    fn file(&self) -> Option<&OwnedFd> {
-        let current = self.current.load(Ordering::Acquire);
-        let file = self.files.get(current)?.get()?;
-        if identity(file) == Some(self.identity) {
-            return Some(file);
-        }
-        let again = open_marker(&self.path).filter(|again| identity(again) == Some(self.identity))?;
-        // Of several threads one is the first.
-        let file = self.files.get(current + 1)?.get_or_init(|| again);
-        let _ = self.current.compare_exchange(current, current + 1, Ordering::AcqRel, Ordering::Relaxed);
-        Some(file)
-    }
-}
-
-fn open_marker(path: &Path) -> Option<OwnedFd> {
-    let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::APPEND | OFlags::NONBLOCK;
-    rustix::fs::open(path, flags, Mode::empty()).ok()
-}
-
-fn identity(file: &OwnedFd) -> Option<(u64, u64)> {
-    rustix::fs::fstat(file).ok().map(|found| (found.st_dev, found.st_ino))
-}
-
-/// Type of the kernel's file system.
-const TRACEFS: rustix::fs::FsWord = 0x7472_6163;
 
 /// Opened when the first tag is enabled. `None`: this program may not, or there is none.
 pub(crate) fn marker() -> Option<&'static Marker> {

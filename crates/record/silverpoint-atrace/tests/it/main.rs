@@ -7,6 +7,7 @@ mod instance;
 #[path = "../../../silverpoint/tests/it/reader.rs"]
 #[allow(dead_code)]
 mod reader;
+mod reused;
 mod surface;
 mod tracefs;
 
