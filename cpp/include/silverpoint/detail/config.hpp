@@ -1,6 +1,13 @@
 // Namespaces, attributes and the numbers of the contract (spec/wire.md) that the C++ frontend uses.
 #pragma once
 
+// A file that is missing ends the compilation. Without that, thousands of errors would follow this one.
+#if !defined(Q_MOC_RUN) && __cplusplus <= 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG <= 201703L)
+#    error \
+        "Silverpoint needs C++20: compile with -std=c++20, in CMake target_compile_features(app PRIVATE cxx_std_20)"
+#    include "C++20 is needed"
+#endif
+
 #include <cstddef>
 #include <cstdint>
 
