@@ -1,4 +1,4 @@
-//! What the end of a span says about its begin, and the open span that it means. A span may end in another
+//! What the end of a span says about its begin, and the open span that it belongs to. A span may end in another
 //! thread than it began in.
 //!
 //! Trace files name the begin by its ticks. Other formats have a duration, which is rounded. It is also
@@ -61,12 +61,12 @@ impl Begun {
         })
     }
 
-    /// Whether no other begin can be meant.
+    /// Whether it can be of no other begin.
     pub(crate) fn is_exact(self) -> bool {
         self.ticks.is_some()
     }
 
-    /// The open span that is meant. `is_it` is given its site and what is kept of it, `ticks_of` the ticks of its begin.
+    /// The open span that it belongs to. `is_it` is given its site and what is kept of it, `ticks_of` the ticks of its begin.
     pub(crate) fn find<T>(
         self,
         spans: &OpenSpans<u32, T>,

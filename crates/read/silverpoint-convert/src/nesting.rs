@@ -76,8 +76,8 @@ impl<P: Clone> Nesting<P> {
         let thread = thread(record);
         let is_it = |of: usize, open: &Open<P>| !open.is_over && site.is_none_or(|site| of == site);
         let begun = Begun::of(record).filter(|_| site.is_some());
-        let meant = begun.and_then(|begun| begun.find(&self.spans, thread, is_it, |open| open.ticks));
-        let place = match meant {
+        let known = begun.and_then(|begun| begun.find(&self.spans, thread, is_it, |open| open.ticks));
+        let place = match known {
             Some(place) => place,
             None => {
                 if let Some(beyond) = self.beyond.get_mut(&thread) {

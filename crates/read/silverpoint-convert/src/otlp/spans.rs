@@ -302,9 +302,9 @@ impl Spans {
         unfinished: &mut Vec<Span>,
     ) -> Ended {
         let is_it = |of: usize, _: &Open| of == site;
-        let meant = begun.and_then(|begun| begun.find(&self.threads, thread, is_it, |open| open.ticks));
+        let known = begun.and_then(|begun| begun.find(&self.threads, thread, is_it, |open| open.ticks));
         let last = || self.threads.last(thread, is_it).filter(|_| !begun.is_some_and(Begun::is_exact));
-        let Some(place) = meant.or_else(last) else { return Ended::Unknown };
+        let Some(place) = known.or_else(last) else { return Ended::Unknown };
         let mut lost = Vec::new();
         let ended = self.threads.end_with(place, |open, may_have_ended| {
             if may_have_ended {
