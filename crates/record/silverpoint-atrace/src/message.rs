@@ -117,6 +117,13 @@ impl<const N: usize> Message<N> {
         let Some(to) = self.bytes.get_mut(self.len..self.len + size) else { return };
         if size >= 16 && is_plain(from) {
             to.copy_from_slice(from);
+        } else if let (Some(first), Some(last)) = (from.first_chunk(), from.last_chunk())
+            && size <= 16
+            && are_plain(*first)
+            && are_plain(*last)
+        {
+            to[..8].copy_from_slice(first);
+            to[size - 8..].copy_from_slice(last);
         } else {
             to.iter_mut().zip(from).for_each(|(to, from)| *to = safe(*from));
         }
@@ -130,9 +137,15 @@ impl<const N: usize> Message<N> {
             self.bytes[self.len] = b'-';
             self.len += 1;
         }
-        for digit in self.bytes[self.len..self.len + count].iter_mut().rev() {
-            *digit = b'0' + (rest % 10) as u8;
-            rest /= 10;
+        let mut at = self.len + count;
+        while rest >= 10 {
+            let two = (rest % 100) as u8;
+            rest /= 100;
+            at -= 2;
+            self.bytes[at..at + 2].copy_from_slice(&[b'0' + two / 10, b'0' + two % 10]);
+        }
+        if at > self.len {
+            self.bytes[self.len] = b'0' + rest as u8;
         }
         self.len += count;
     }
@@ -152,6 +165,16 @@ fn safe(byte: u8) -> u8 {
 fn is_plain(bytes: &[u8]) -> bool {
     let is_odd = |byte: u8| byte.wrapping_sub(b' ') > b'|' - 1 - b' ';
     !bytes.iter().fold(false, |any, byte| any | is_odd(*byte))
+}
+
+/// The same for eight, all at once. (Bytes beyond ASCII count as not harmless.)
+#[inline(always)]
+fn are_plain(bytes: [u8; 8]) -> bool {
+    const EACH: u64 = u64::MAX / 0xFF;
+    let all = u64::from_le_bytes(bytes);
+    let below = all.wrapping_sub(EACH * u64::from(b' '));
+    let above = all.wrapping_add(EACH * u64::from(0x80 - b'|'));
+    (all | below | above) & (EACH * 0x80) == 0
 }
 
 #[cfg(test)]
@@ -201,6 +224,15 @@ mod tests {
         assert_eq!(text(b'S', &["load"], Some(-7)), "S|42|load|-7");
         assert_eq!(text(b'G', &["net", "fetch"], Some(7)), "G|42|net|fetch|7");
         assert_eq!(text(b'B', &[""], None), "B|42|");
+    }
+
+    #[test]
+    fn numbers_of_any_length_are_whole() {
+        let powers = (0..19).map(|power| 10_i64.pow(power));
+        let near = powers.flat_map(|power| [power - 1, power, power + power / 7, -power]);
+        for number in near.chain([i64::MAX, i64::MIN]) {
+            assert_eq!(text(b'C', &["n"], Some(number)), format!("C|42|n|{number}"));
+        }
     }
 
     #[test]
