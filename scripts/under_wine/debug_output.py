@@ -141,14 +141,14 @@ def test_debug_output_finds_monitors_that_come_and_go(_):
 
 
 class Console:
-    """A terminal of Linux, which Wine makes a console of, and a monitor in it."""
+    """A terminal of Linux, which Wine makes a console of, and a program in it."""
 
-    def __init__(self, running):
+    def __init__(self, running, *command, environment=ENVIRONMENT, cwd=OUT):
         self.terminal, end = pty.openpty()
         fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
         os.set_blocking(self.terminal, False)
         self.shown = ""
-        self.process = running.add(subprocess.Popen(["wine", str(MONITOR)], env=ENVIRONMENT | {"TERM": "xterm-256color"}, cwd=OUT, stdin=end, stdout=end, stderr=end, start_new_session=True))
+        self.process = running.add(subprocess.Popen(["wine", *map(str, command)], env=environment | {"TERM": "xterm-256color"}, cwd=cwd, stdin=end, stdout=end, stderr=end, start_new_session=True))
         os.close(end)
 
     def read(self):
@@ -169,12 +169,15 @@ class Console:
     def press(self, key):
         os.write(self.terminal, key)
 
+    def close(self):
+        os.close(self.terminal)
+
 
 def test_the_debug_monitor_in_a_console(_):
     if has_no_rust():
         return SKIPPED
     with Running() as running:
-        console = Console(running)
+        console = Console(running, MONITOR)
         console.wait_for("listens")
 
         def send(text):
@@ -190,7 +193,7 @@ def test_the_debug_monitor_in_a_console(_):
         console.wait_for("two: 2")
         send("three")
         console.wait_for("three: 2")
-    os.close(console.terminal)
+    console.close()
 
 
 def test_the_bench_works(_):

@@ -10,9 +10,9 @@ use silverpoint_trace::{Event, Trace, Watcher};
 
 use crate::exit::{Failed, Outcome, at, failure, inform, note, usage};
 use crate::input::{Output, Wanted};
-use crate::keys::Keys;
 use crate::live::{Following, Live, Targets};
 use crate::newfile::NewFile;
+use crate::platform::keys::Keys;
 use crate::printing::{Printer, Printing};
 use crate::tail::{fail_at_size_limit, stop_at_signals};
 use crate::units::show_bytes;

@@ -52,6 +52,7 @@ mod backtrace;
 mod collect;
 mod ctl;
 mod dead;
+mod debug;
 mod live;
 mod living;
 mod ls;
@@ -61,25 +62,19 @@ mod sessions;
 mod store;
 mod summary;
 mod tail;
+mod top;
+mod view;
 
 // What needs Linux, too.
 #[cfg(unix)]
 mod config;
 #[cfg(unix)]
-mod debug;
-#[cfg(unix)]
 mod doctor;
 #[cfg(unix)]
-mod keys;
-#[cfg(unix)]
 mod replay;
-#[cfg(unix)]
-mod top;
-#[cfg(unix)]
-mod view;
 // What says on Windows that it does.
 #[cfg(windows)]
-use platform::absent::{config, debug, doctor, replay, top, view};
+use platform::absent::{config, doctor, replay};
 
 use std::process::ExitCode;
 

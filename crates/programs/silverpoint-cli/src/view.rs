@@ -1,12 +1,11 @@
 //! `silverpoint view`: traces in the browser.
 
-use std::fs::{self, File};
+use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
@@ -15,6 +14,7 @@ use silverpoint_view::{Options, Source, Views, serve};
 
 use crate::exit::{Exit, Failed, Outcome, at, failure, inform, note, usage};
 use crate::live::Targets;
+use crate::platform::browser;
 use crate::tail::{fail_at_size_limit, stop_at_signals};
 use crate::units;
 
@@ -138,9 +138,7 @@ struct Opening(PathBuf);
 impl Opening {
     /// Opens the browser, if there is a screen for one.
     fn browser(url: &str) -> Option<Self> {
-        let screens = ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"];
-        let has_screen = screens.iter().any(|name| std::env::var_os(name).is_some());
-        let opened = has_screen.then(|| Self::spawn(url)).and_then(Result::ok);
+        let opened = browser::has_screen().then(|| Self::spawn(url)).and_then(Result::ok);
         // A browser in a sandbox cannot read the file, and nobody says so.
         inform(match opened {
             Some(_) => "if the browser shows no page, open the address above",
@@ -150,10 +148,9 @@ impl Opening {
     }
 
     fn spawn(url: &str) -> io::Result<Self> {
-        let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_dir());
-        let opening = Self::written(&runtime.unwrap_or_else(std::env::temp_dir), url)?;
-        let mut browser = Command::new("xdg-open");
-        browser.arg(&opening.0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let opening = Self::written(&browser::private_directory(), url)?;
+        let mut browser = browser::open(&opening.0);
+        browser.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = browser.spawn()?;
         // Waited for only so that no zombie is left.
         let _ = thread::Builder::new().name("browser".into()).spawn(move || child.wait());
@@ -164,7 +161,7 @@ impl Opening {
         // A process that was killed leaves its file, and another one may get its number.
         let random = RandomState::new().hash_one(());
         let path = directory.join(format!("silverpoint-view-{random:016x}.html"));
-        let mut file = File::options().write(true).create_new(true).mode(0o600).open(&path)?;
+        let mut file = browser::private_file(&path)?;
         let opening = Self(path);
         writeln!(
             file,

@@ -136,10 +136,7 @@ fn is_same(one: &[u8], other: &[u8]) -> bool {
 
 fn secret() -> std::io::Result<String> {
     let mut bytes = [0u8; SECRET_BYTES];
-    let got = rustix::rand::getrandom(&mut bytes[..], rustix::rand::GetRandomFlags::empty())?;
-    if got < SECRET_BYTES {
-        return Err(std::io::Error::other("the system gave too few random bytes"));
-    }
+    getrandom::fill(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

@@ -7,6 +7,10 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub use unix::{Pipes, commands, detached, directories, ending, interrupts, processes, terminal};
+pub use unix::{
+    Pipes, browser, commands, detached, directories, ending, interrupts, keys, processes, terminal,
+};
 #[cfg(windows)]
-pub use windows::{Pipes, absent, commands, detached, directories, ending, interrupts, processes, terminal};
+pub use windows::{
+    Pipes, absent, browser, commands, detached, directories, ending, interrupts, keys, processes, terminal,
+};

@@ -33,7 +33,7 @@ macro_rules! commands {
     )* };
 }
 
-commands!(config, debug, doctor, replay, top, view);
+commands!(config, doctor, replay);
 
 /// Loggers within programs: there are none.
 pub mod logs {
