@@ -7,7 +7,7 @@ from __main__ import OUT, PROGRAM, ROOT, RUST, SILVERPOINT, SKIPPED, TARGET, Pla
 
 FORMATS = "jsonl json cbor tsv csv xml chrome perfetto systrace".split()
 OTHERS = ["wasm32-unknown-unknown", "aarch64-apple-darwin"]
-COMMANDS_OF_LINUX = "config doctor replay".split()
+COMMANDS_OF_LINUX = "config replay".split()
 
 
 def both(place, *arguments, ends=0, **more):

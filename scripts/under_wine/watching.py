@@ -3,12 +3,13 @@
 import http.client
 import json
 import re
+import shutil
 import subprocess
 import urllib.parse
 
 from __main__ import (
     DEADLINE, OUT, PROGRAM, SILVERPOINT, SKIPPED, Endless, Place, Running, fine, has_no_rust, run, wait_until)
-from under_wine.debug_output import DEBUG_TEXTS, Console
+from under_wine.debug_output import DEBUG_TEXTS, Console, Listening
 
 RECORDS = OUT / "records.exe"
 
@@ -310,3 +311,51 @@ def test_the_program_writes_what_it_keeps_back(_):
         program.wait_for(10)
         done = ours(place, "ctl", "records.exe", "--dump")
         assert done.returncode == 1 and "`silverpoint run` does not collect it" in done.stderr, done
+
+
+def test_the_doctor_examines_windows(_):
+    if has_no_rust():
+        return SKIPPED
+    place = Place("doctor")
+
+    def findings(*arguments, code=0, **environment):
+        done = run("wine", PROGRAM, "doctor", "--json", *arguments, env=place.environment(**environment), cwd=place.path)
+        assert done.returncode == code, done
+        return {finding["check"]: finding for finding in json.loads(done.stdout)["findings"]}
+
+    root = findings()["sessions.root"]
+    assert root["state"] == "ok" and "will hold" in root["found"], root
+    assert "missing" in findings(code=7, SILVERPOINT_DIR=str(place.path / "no/where"))["sessions.root"]["found"]
+    (place.path / "file").write_text("")
+    assert findings(code=7, SILVERPOINT_DIR=str(place.path / "file"))["sessions.root"]["state"] == "fail"
+    assert place.wine("records.exe", 1, 10).returncode == 0
+    (session,) = place.sessions()
+    wait_until(lambda: not living(place), "its end")
+    found = findings(RECORDS)
+    assert found["sessions.root"]["found"].endswith("holds the sessions") and "free in" in found["sessions.space"]["found"], found
+    assert found["sessions.dead"]["state"] == "warn" and session.name in found["sessions.dead"]["found"], found
+    assert found["sessions.version"]["state"] == found["program.kind"]["state"] == "ok", found
+    assert place.sessions() == [session], "the doctor changes nothing"
+    # Of another version.
+    with (session / "control").open("r+b") as control:
+        control.seek(8)
+        control.write(b"\x09")
+    assert "version 9.0" in findings(code=7)["sessions.version"]["found"]
+    shutil.rmtree(session)
+    # A file that is not a program, and a program for 32 bits.
+    content = bytearray(RECORDS.read_bytes()[:4096])
+    (place.path / "cut.exe").write_bytes(content[:62])
+    at = int.from_bytes(content[60:64], "little")
+    content[at + 4 : at + 6] = b"\x4c\x01"
+    (place.path / "other.exe").write_bytes(content)
+    for name, text in (("cut.exe", "no program for Windows"), ("other.exe", "machine 0x014c"), ("missing.exe", "missing.exe: ")):
+        assert text in findings(name, code=7)["program.kind"]["found"], name
+    # ETW, which nobody has asked for, and then for a library.
+    assert found["tracers.etw"]["state"] == "ok" and findings(RECORDS, SILVERPOINT_PROBES="etw")["tracers.etw"]["state"] == "warn"
+    assert findings(SILVERPOINT_PROBES="etw", SILVERPOINT_ETW_LIBRARY=str(RECORDS))["tracers.etw"]["state"] == "ok"
+    assert found["debug.monitor"]["found"].startswith("no debug monitor"), found
+    with Running() as running:
+        Listening(running, place)
+        assert findings()["debug.monitor"]["found"].startswith("a debug monitor")
+    text = run("wine", PROGRAM, "doctor", "--quiet", env=place.environment(), cwd=place.path)
+    assert text.returncode == 0 and text.stdout.splitlines()[-1].endswith(" 0 warn, 0 fail"), text

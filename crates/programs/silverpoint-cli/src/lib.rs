@@ -53,6 +53,7 @@ mod collect;
 mod ctl;
 mod dead;
 mod debug;
+mod doctor;
 mod live;
 mod living;
 mod ls;
@@ -69,12 +70,10 @@ mod view;
 #[cfg(unix)]
 mod config;
 #[cfg(unix)]
-mod doctor;
-#[cfg(unix)]
 mod replay;
 // What says on Windows that it does.
 #[cfg(windows)]
-use platform::absent::{config, doctor, replay};
+use platform::absent::{config, replay};
 
 use std::process::ExitCode;
 

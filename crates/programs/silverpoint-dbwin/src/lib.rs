@@ -26,4 +26,6 @@ mod view;
 
 pub use monitor::{BUFFER_BYTES, Message, Monitor, Objects, is_served};
 #[cfg(windows)]
+pub use objects::is_monitored;
+#[cfg(windows)]
 pub use show::show;

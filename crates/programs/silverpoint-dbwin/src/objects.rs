@@ -12,8 +12,8 @@ use windows_sys::Win32::Foundation::{
     WAIT_OBJECT_0, WAIT_TIMEOUT,
 };
 use windows_sys::Win32::System::Memory::{
-    CreateFileMappingA, FILE_MAP_READ, MEMORY_MAPPED_VIEW_ADDRESS, MapViewOfFile, PAGE_READWRITE,
-    UnmapViewOfFile,
+    CreateFileMappingA, FILE_MAP_READ, MEMORY_MAPPED_VIEW_ADDRESS, MapViewOfFile, OpenFileMappingA,
+    PAGE_READWRITE, UnmapViewOfFile,
 };
 use windows_sys::Win32::System::Threading::{
     CreateEventExA, CreateMutexExA, EVENT_MODIFY_STATE, MUTEX_MODIFY_STATE, PulseEvent, ReleaseMutex,
@@ -129,6 +129,12 @@ fn mapping() -> Result<(Handle, bool), Refused> {
         (handle, GetLastError())
     };
     Ok((Handle::new(handle).map_err(Refused::Failed)?, error != ERROR_ALREADY_EXISTS))
+}
+
+/// Whether a monitor has made its buffer. Senders keep that of one that has ended until they end.
+pub fn is_monitored() -> bool {
+    // SAFETY: the name ends with a zero.
+    Handle::new(unsafe { OpenFileMappingA(FILE_MAP_READ, 0, c"DBWIN_BUFFER".as_ptr().cast()) }).is_ok()
 }
 
 /// Windows's library makes the mutex, and gives others these rights alone.

@@ -8,17 +8,17 @@ use silverpoint_shm::root::Root;
 use silverpoint_wire::layout::{VERSION_MAJOR, control};
 
 use super::finding::Finding;
-use super::memory;
-use super::system::System;
 use crate::units::show_bytes;
 
 /// Sessions that are examined.
 const MAX_SESSIONS: usize = 10_000;
 
-/// The root and the names in it; `None` when there is no root yet.
-fn sessions(system: &System) -> Option<(PathBuf, Root, Vec<SessionName>)> {
-    let path = memory::chosen(system)?;
-    let root = Root::open_directory(&system.real(&path)).ok()?;
+/// A root and its path; `None` when there is no root yet.
+type Opened = Option<(PathBuf, Root)>;
+
+/// The same with the names in it.
+fn sessions(opened: Opened) -> Option<(PathBuf, Root, Vec<SessionName>)> {
+    let (path, root) = opened?;
     let mut names = list(&root).ok()?;
     names.sort_unstable();
     names.truncate(MAX_SESSIONS);
@@ -26,9 +26,9 @@ fn sessions(system: &System) -> Option<(PathBuf, Root, Vec<SessionName>)> {
 }
 
 /// Dead sessions hold memory until their records are stored.
-pub fn dead(system: &System) -> Vec<Finding> {
+pub fn dead(opened: Opened) -> Vec<Finding> {
     const CHECK: &str = "sessions.dead";
-    let Some((path, root, names)) = sessions(system) else { return vec![Finding::ok(CHECK, "no sessions")] };
+    let Some((path, root, names)) = sessions(opened) else { return vec![Finding::ok(CHECK, "no sessions")] };
     let (mut dead, mut bytes, mut alive) = (Vec::new(), 0u64, 0u64);
     for name in names {
         let Ok(session) = ObservedSession::open(&root, name) else { continue };
@@ -63,10 +63,10 @@ pub fn dead(system: &System) -> Vec<Finding> {
 }
 
 /// Sessions of programs that were built with another version.
-pub fn versions(system: &System) -> Vec<Finding> {
+pub fn versions(opened: Opened) -> Vec<Finding> {
     const CHECK: &str = "sessions.version";
     let own = format!("{VERSION_MAJOR}.{MINOR}");
-    let Some((path, root, names)) = sessions(system) else {
+    let Some((path, root, names)) = sessions(opened) else {
         return vec![Finding::ok(CHECK, format!("this program speaks version {own}"))];
     };
     let mut findings = Vec::new();

@@ -1,17 +1,9 @@
 //! `silverpoint doctor`: what on this system prevents tracing, and what to change.
 //!
-//! Each check is a function from a [`System`] to its findings; the system is a directory that stands for `/`, and what the kernel answered.
+//! `platform` has what is examined of each system; sessions that are left are the same.
 
-mod clock;
-mod finding;
-mod kernel;
-mod leftovers;
-mod limits;
-mod memory;
-mod system;
-#[cfg(test)]
-mod tests;
-mod tracers;
+pub mod finding;
+pub mod leftovers;
 
 use std::path::PathBuf;
 
@@ -21,8 +13,8 @@ use silverpoint_trace::escape::push_escaped;
 
 use crate::exit::{Exit, Outcome};
 use crate::input::Output;
+use crate::platform::doctor;
 use finding::{Finding, State};
-use system::System;
 
 /// Examine this system: shared memory, limits, clock, kernel, permissions, leftover sessions
 ///
@@ -41,43 +33,9 @@ pub struct Args {
     quiet: bool,
 }
 
-/// All checks, in the order of the report.
-const CHECKS: [fn(&System) -> Vec<Finding>; 22] = [
-    memory::root,
-    memory::mount,
-    memory::space,
-    memory::rings,
-    limits::file_size,
-    limits::address_space,
-    limits::locked_memory,
-    limits::map_count,
-    limits::control_group,
-    clock::counter,
-    clock::source,
-    clock::hypervisor,
-    kernel::populate,
-    kernel::wipe,
-    kernel::proc,
-    kernel::privileges,
-    kernel::ptrace,
-    kernel::namespaces,
-    tracers::user_events,
-    tracers::trace_marker,
-    leftovers::dead,
-    leftovers::versions,
-];
-
-/// Everything that is found.
-fn examine(system: &System) -> Vec<Finding> {
-    CHECKS.iter().flat_map(|check| check(system)).collect()
-}
-
 /// Runs the command.
 pub fn run(args: Args) -> Outcome {
-    let mut findings = examine(&System::this());
-    if let Some(program) = &args.program {
-        findings.extend(kernel::program(program));
-    }
+    let findings = doctor::examine(args.program.as_deref());
     let mut out = Output::new();
     if args.json {
         push_json(&mut out.text, &findings);
@@ -92,7 +50,7 @@ fn worst(findings: &[Finding]) -> State {
     findings.iter().map(|finding| finding.state).max().unwrap_or(State::Ok)
 }
 
-fn push_text(out: &mut String, findings: &[Finding], quiet: bool) {
+pub fn push_text(out: &mut String, findings: &[Finding], quiet: bool) {
     for finding in findings.iter().filter(|finding| !quiet || finding.state != State::Ok) {
         out.push_str(&format!("{:<5} {:<26} ", finding.state.name(), finding.check));
         push_escaped(out, &finding.found);
@@ -110,7 +68,7 @@ fn push_text(out: &mut String, findings: &[Finding], quiet: bool) {
     out.push_str(&format!("{ok} ok, {warn} warn, {fail} fail\n"));
 }
 
-fn push_json(out: &mut String, findings: &[Finding]) {
+pub fn push_json(out: &mut String, findings: &[Finding]) {
     let all: Vec<serde_json::Value> = findings
         .iter()
         .map(|finding| {

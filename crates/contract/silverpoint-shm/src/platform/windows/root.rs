@@ -4,7 +4,11 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::os::windows::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::ptr::null_mut;
+
+use windows_sys::Win32::Storage::FileSystem::GetDiskFreeSpaceExW;
 
 use super::files::{
     AsDescriptor, BorrowedDescriptor, Descriptor, open_directory_at, open_own_directory, status,
@@ -74,6 +78,18 @@ impl Root {
         self.directory.is_intact()
     }
 
+    /// Bytes that this user may still use on the drive of the directory.
+    ///
+    /// # Errors
+    /// Those of Windows.
+    pub fn free_bytes(&self) -> io::Result<u64> {
+        let path: Vec<u16> = self.path.as_os_str().encode_wide().chain([0]).collect();
+        let mut free = 0;
+        // SAFETY: the path ends with a zero; one number is written.
+        let found = unsafe { GetDiskFreeSpaceExW(path.as_ptr(), &raw mut free, null_mut(), null_mut()) };
+        if found == 0 { Err(io::Error::last_os_error()) } else { Ok(free) }
+    }
+
     /// The handle of the directory.
     pub fn fd(&self) -> BorrowedDescriptor<'_> {
         self.directory.as_handle()
@@ -89,7 +105,8 @@ fn set(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-fn place() -> Option<PathBuf> {
+/// Where this user's sessions are: what `SILVERPOINT_DIR` names, else a directory below `LOCALAPPDATA`.
+pub fn place() -> Option<PathBuf> {
     named().or_else(|| Some(set("LOCALAPPDATA")?.join("silverpoint")))
 }
 

@@ -3,6 +3,7 @@
 //!  commands     what `run` runs
 //!  detached     the collector's process, apart from the command's
 //!  directories  new ones: private, durable, and named at the end
+//!  doctor       what is examined
 //!  interrupts   signals while a file is made
 //!  ending       signals that ask to end, and how a child ended
 //!  keys         pressed while lines are printed
@@ -15,6 +16,7 @@ pub mod browser;
 pub mod commands;
 pub mod detached;
 pub mod directories;
+pub mod doctor;
 pub mod ending;
 pub mod interrupts;
 pub mod keys;

@@ -33,7 +33,7 @@ macro_rules! commands {
     )* };
 }
 
-commands!(config, doctor, replay);
+commands!(config, replay);
 
 /// Loggers within programs: there are none.
 pub mod logs {

@@ -4,6 +4,7 @@
 //!  commands     what `run` runs
 //!  detached     the collector's process, apart from the command's
 //!  directories  new ones, named at the end
+//!  doctor       what is examined
 //!  interrupts   what remains of a file that was not finished
 //!  ending       Ctrl-C, and how a child ended
 //!  keys         pressed while lines are printed
@@ -17,6 +18,7 @@ pub mod browser;
 pub mod commands;
 pub mod detached;
 pub mod directories;
+pub mod doctor;
 pub mod ending;
 pub mod interrupts;
 pub mod keys;

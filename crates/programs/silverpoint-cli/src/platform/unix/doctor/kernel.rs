@@ -3,8 +3,8 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::finding::Finding;
 use super::system::System;
+use crate::doctor::finding::Finding;
 
 /// How memory is backed before it is written to.
 pub fn populate(system: &System) -> Vec<Finding> {

@@ -1,8 +1,8 @@
 //! Limits: of the process (`ulimit`), of the kernel (`sysctl`), of the control group.
 
-use super::finding::Finding;
 use super::memory::RINGS;
 use super::system::System;
+use crate::doctor::finding::Finding;
 use crate::units::show_bytes;
 
 /// Address space of one session's control file; its pages are backed only as they are used.

@@ -4,10 +4,11 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use silverpoint_shm::memory::{self, Limits, SMALL};
+use silverpoint_shm::root::Root;
 
-use super::finding::Finding;
 use super::limits;
 use super::system::System;
+use crate::doctor::finding::Finding;
 use crate::units::show_bytes;
 
 /// What a session's rings take when nothing is tight.
@@ -75,6 +76,13 @@ fn standing(system: &System, place: &Path) -> Standing {
 /// The place that programs will use; `None` when there is none.
 pub fn chosen(system: &System) -> Option<PathBuf> {
     places(system).into_iter().find(|place| !matches!(standing(system, place), Standing::Refused(_)))
+}
+
+/// The same, and its path, if it is there.
+pub fn opened(system: &System) -> Option<(PathBuf, Root)> {
+    let path = chosen(system)?;
+    let root = Root::open_directory(&system.real(&path)).ok()?;
+    Some((path, root))
 }
 
 /// Which place is used, and which are skipped and why.

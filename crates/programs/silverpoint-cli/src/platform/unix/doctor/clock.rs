@@ -1,7 +1,7 @@
 //! The clock that tracepoints read.
 
-use super::finding::Finding;
 use super::system::System;
+use crate::doctor::finding::Finding;
 
 /// The flags of the first processor.
 fn flags(system: &System) -> Option<Vec<String>> {

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use silverpoint_shm::probe::Support;
 
-use super::finding::{Finding, State};
 use super::system::{Space, System};
-use super::{clock, examine, kernel, leftovers, limits, memory, push_json, push_text, tracers};
+use super::{clock, kernel, limits, memory, of, tracers};
+use crate::doctor::finding::{Finding, State};
+use crate::doctor::{leftovers, push_json, push_text};
 
 const GOOD: Support = Support { populate_write: true, wipe_on_fork: true, is_privileged: false };
 
@@ -322,7 +323,7 @@ fn programs_with_marks() {
 #[test]
 fn sessions_of_other_versions() {
     let made = Made::new();
-    only(leftovers::versions(&made.system()), State::Ok, "speaks version 1.0");
+    only(leftovers::versions(memory::opened(&made.system())), State::Ok, "speaks version 1.0");
     let root = made.make_root(0o700);
     let write = |name: &str, major: u8, minor: u8| {
         let mut head = b"SPCTL\r\n\x1a".to_vec();
@@ -331,20 +332,20 @@ fn sessions_of_other_versions() {
         std::fs::write(root.join(name).join("control"), head).unwrap();
     };
     write("7-100-0", 1, 0);
-    only(leftovers::versions(&made.system()), State::Ok, "all sessions");
+    only(leftovers::versions(memory::opened(&made.system())), State::Ok, "all sessions");
     write("8-100-0", 1, 3);
     write("9-100-0", 2, 0);
-    let found = leftovers::versions(&made.system());
+    let found = leftovers::versions(memory::opened(&made.system()));
     assert_eq!(states(&found), [State::Warn, State::Fail], "{found:#?}");
     assert!(found[1].found.contains("9-100-0 has version 2.0"), "{found:#?}");
-    only(leftovers::dead(&made.system()), State::Ok, "no dead ones");
+    only(leftovers::dead(memory::opened(&made.system())), State::Ok, "no dead ones");
 }
 
 #[test]
 fn both_forms_say_the_same() {
     let mut made = Made::new();
     made.space = |_| Some(Space { size: 1 << 20, free: 0 });
-    let findings = examine(&made.system());
+    let findings = of(&made.system());
     let (mut text, mut quiet, mut json) = (String::new(), String::new(), String::new());
     push_text(&mut text, &findings, false);
     push_text(&mut quiet, &findings, true);

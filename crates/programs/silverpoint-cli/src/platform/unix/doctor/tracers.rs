@@ -3,8 +3,8 @@
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
-use super::finding::Finding;
 use super::system::System;
+use crate::doctor::finding::Finding;
 
 const FOLDERS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
