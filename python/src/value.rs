@@ -200,10 +200,7 @@ impl<'py> Pieces for Builder<'py> {
             Leaf::Char(value) => value.into_pyobject(py)?.into_any(),
             Leaf::Pointer(value) => classes.pointer.bind(py).call1((value,))?,
             Leaf::Text(text, missing) => {
-                let string = match text.as_str() {
-                    Some(valid) => PyString::new(py, valid),
-                    None => PyString::new(py, &text.chars().collect::<String>()),
-                };
+                let string = PyString::new(py, &text.to_string_lossy());
                 match missing {
                     0 => string.into_any(),
                     _ => classes.cut_str.bind(py).call1((string, missing))?,

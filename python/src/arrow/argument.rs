@@ -101,10 +101,7 @@ impl Pieces for Cell<'_> {
             Leaf::F64(value) => column.bits(value.to_bits()),
             Leaf::Char(value) => column.text(value.encode_utf8(&mut [0; 4])),
             Leaf::Pointer(value) => column.text(&format!("0x{value:x}")),
-            Leaf::Text(text, _) => match text.as_str() {
-                Some(valid) => column.text(valid),
-                None => column.text(&text.chars().collect::<String>()),
-            },
+            Leaf::Text(text, _) => column.text(&text.to_string_lossy()),
             Leaf::Bytes(bytes, _) => column.octets(bytes),
             Leaf::Uuid(uuid) => {
                 let mut text = String::new();

@@ -31,17 +31,20 @@
 //!  process     key=value texts                    function    plain names of functions
 //!  version     of the trace file's format          marker      names of functions from Rust paths
 //!  crash       what makes a record of a crash      registration  sites as frontends register them
+//!  about       the lines of a *file* block         json, cbor    strings of JSON, heads of CBOR
 //! ```
 //!
 //! Pure: no I/O, no unsafe code, no state. All input is treated as hostile. Bounds are checked before use,
 //! errors name the place, and nothing panics. Work and memory are bounded by the size of the input.
 #![forbid(unsafe_code)]
 
+pub mod about;
 #[cfg(test)]
 mod any_bytes;
 pub mod batch;
 pub mod block;
 pub mod bytes;
+pub mod cbor;
 pub mod clock;
 pub mod compact;
 #[cfg(feature = "compression")]
@@ -50,6 +53,7 @@ pub mod crash;
 pub mod directive;
 pub mod function;
 pub mod glob;
+pub mod json;
 pub mod layout;
 pub mod leaf;
 pub mod level;

@@ -1,6 +1,7 @@
 //! The value model: one visitor, driven by packed bytes and a type. Every writer implements [`Visitor`]; [`walk`] is what every
 //! reader of packed arguments calls.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::bytes::array;
@@ -48,6 +49,14 @@ impl<'a> Text<'a> {
                 .unwrap_or(char::REPLACEMENT_CHARACTER)
         });
         from_8.chain(from_16).chain(from_32)
+    }
+
+    /// The text, copied where it is not valid UTF-8: what is not valid becomes U+FFFD.
+    pub fn to_string_lossy(self) -> Cow<'a, str> {
+        match self {
+            Text::Utf8(bytes) => String::from_utf8_lossy(bytes),
+            _ => Cow::Owned(self.chars().collect()),
+        }
     }
 
     /// The text itself when it is valid UTF-8.

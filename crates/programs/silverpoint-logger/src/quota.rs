@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use silverpoint_trace::{Trace, TraceFile};
+use silverpoint_wire::about::PART;
 use silverpoint_wire::process;
 
 use crate::spool::Spool;
@@ -85,7 +86,7 @@ impl Met {
     /// Examines the files that are new since the last time. Gives how many records lay in earlier parts that
     /// were dropped before this sink opened them.
     pub(crate) fn skipped(&mut self, trace: &Trace, given_up: impl FnOnce() -> GivenUp) -> u64 {
-        let number = |file: &TraceFile| process::value(&file.about, "part")?.parse::<u64>().ok();
+        let number = |file: &TraceFile| process::value(&file.about, PART)?.parse::<u64>().ok();
         let new: Vec<u64> = trace.files[self.files..].iter().filter_map(number).collect();
         let was_empty = std::mem::replace(&mut self.files, trace.files.len()) == 0;
         let Some(newest) = new.iter().copied().max().filter(|newest| *newest > self.last) else { return 0 };

@@ -215,7 +215,9 @@ impl Pieces for Builder {
             Leaf::F64(value) => Value::F64(value),
             Leaf::Char(value) => Value::Char(value),
             Leaf::Pointer(value) => Value::Pointer(value),
-            Leaf::Text(text, missing) => return self.put_cut(Value::Text(text.chars().collect()), missing),
+            Leaf::Text(text, missing) => {
+                return self.put_cut(Value::Text(text.to_string_lossy().into_owned()), missing);
+            }
             Leaf::Bytes(bytes, missing) => return self.put_cut(Value::Bytes(bytes.to_vec()), missing),
             Leaf::Uuid(uuid) => Value::Uuid(uuid),
             Leaf::Time(unix_ns) => Value::Time(unix_ns),

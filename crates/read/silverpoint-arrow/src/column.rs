@@ -169,10 +169,7 @@ impl Pieces for Values {
             Leaf::F64(value) => Cell::Float(value),
             Leaf::Char(value) => self.text(value.encode_utf8(&mut [0; 4])),
             Leaf::Pointer(value) => self.text(&format!("0x{value:x}")),
-            Leaf::Text(text, _) => match text.as_str() {
-                Some(text) => self.text(text),
-                None => self.text(&text.chars().collect::<String>()),
-            },
+            Leaf::Text(text, _) => self.text(&text.to_string_lossy()),
             Leaf::Bytes(bytes, _) => {
                 self.bytes.extend_from_slice(bytes);
                 Cell::Bytes

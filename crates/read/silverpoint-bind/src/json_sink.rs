@@ -1,5 +1,7 @@
 //! JSON without white space.
 
+use silverpoint_wire::json::push_string;
+
 use crate::{Key, Sink, base64, time};
 
 /// Appends to a text.
@@ -50,15 +52,6 @@ impl JsonSink {
             (.., true) => "\"-inf\"",
         });
     }
-}
-
-/// Whether eight bytes hold a quote, a backslash or a control character. May say so wrongly, never not.
-#[inline(always)]
-fn is_special(word: u64) -> bool {
-    const ONES: u64 = u64::MAX / 255;
-    let below = |word: u64, n: u64| word.wrapping_sub(ONES * n) & !word;
-    let is = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
-    (below(word, 0x20) | is(b'"') | is(b'\\') | is(0x7F)) & (ONES << 7) != 0
 }
 
 /// Appends a float's shortest digits; an exponent has no `+`.
@@ -113,56 +106,6 @@ fn push_placed(out: &mut String, digits: &str) {
             out.push_str(itoa::Buffer::new().format(exponent));
         }
     }
-}
-
-/// Appends a string with its quotes.
-#[inline]
-pub(crate) fn push_string(out: &mut String, text: &str) {
-    out.push('"');
-    push_inner(out, text);
-    out.push('"');
-}
-
-pub(crate) fn push_inner(out: &mut String, text: &str) {
-    let bytes = text.as_bytes();
-    let (mut done, mut at) = (0, 0);
-    while at < bytes.len() {
-        let is_plain = |eight: &[u8; 8]| !is_special(u64::from_le_bytes(*eight));
-        if bytes[at..].first_chunk().is_some_and(is_plain) {
-            at += 8;
-            continue;
-        }
-        let byte = bytes[at];
-        if byte < 0x20 || matches!(byte, b'"' | b'\\' | 0x7F) {
-            // Both ends are beside ASCII characters.
-            out.push_str(&text[done..at]);
-            escape(out, byte);
-            done = at + 1;
-        }
-        at += 1;
-    }
-    out.push_str(&text[done..]);
-}
-
-#[cold]
-fn escape(out: &mut String, byte: u8) {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
-    let short = match byte {
-        b'"' => "\\\"",
-        b'\\' => "\\\\",
-        b'\n' => "\\n",
-        b'\r' => "\\r",
-        b'\t' => "\\t",
-        8 => "\\b",
-        12 => "\\f",
-        _ => {
-            out.push_str("\\u00");
-            out.push(char::from(HEX[usize::from(byte >> 4)]));
-            out.push(char::from(HEX[usize::from(byte & 15)]));
-            return;
-        }
-    };
-    out.push_str(short);
 }
 
 impl Sink for JsonSink {

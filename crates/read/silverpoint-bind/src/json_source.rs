@@ -1,7 +1,7 @@
 //! JSON that is in memory.
 
 use crate::source::cut;
-use crate::{Error, Integer, Kind, Source, base64, json_sink, time};
+use crate::{Error, Integer, Kind, Source, base64, time};
 
 /// Containers within each other.
 pub(crate) const DEPTH_MAX: usize = 128;
@@ -326,7 +326,7 @@ impl<'j> JsonSource<'j> {
             Some(b'"') => match ahead.string() {
                 Ok(text) => {
                     let mut told = String::from("the text ");
-                    json_sink::push_string(&mut told, cut(text));
+                    silverpoint_wire::json::push_string(&mut told, cut(text));
                     told
                 }
                 Err(_) => "a text".into(),

@@ -5,12 +5,13 @@ use std::io::{self, Write};
 
 use silverpoint_render::time::TimeText;
 use silverpoint_trace::cbor::check;
+use silverpoint_wire::cbor::{push_head, push_i128, push_u128};
 use silverpoint_wire::value::{Sequence, Text, Visitor};
 
 use crate::document;
 use crate::fast::Cbor;
 use crate::heads::{Heads, SitePieces, argument, is_rest, plain};
-use crate::scratch::{NESTING_MAX, RECORD_MAX, Scratch, push_head, push_i128, push_u128};
+use crate::scratch::{NESTING_MAX, RECORD_MAX, Scratch};
 use crate::waiting::Waiting;
 use crate::{Input, Parsed, ReadError, Reader, Record, WriteError, Writer};
 
@@ -90,13 +91,7 @@ impl Visitor for CborVisitor<'_> {
     }
 
     fn text(&mut self, text: Text<'_>, _missing: u32) -> Done {
-        match text.as_str() {
-            Some(text) => self.put_text(text),
-            None => {
-                let text: String = text.chars().collect();
-                self.put_text(&text)
-            }
-        }
+        self.put_text(&text.to_string_lossy())
     }
 
     fn bytes(&mut self, bytes: &[u8], _missing: u32) -> Done {

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 
 use minicbor::Decoder;
 use minicbor::data::Type as Item;
+use silverpoint_wire::cbor::push_head;
 use silverpoint_wire::layout::CAUSE_NAMES;
 use silverpoint_wire::level::{Kind, Level};
 
 use crate::pack::{Mismatch, Whole, goes_on, mismatch, octets, skip, time, time_error, whole};
-use crate::scratch::push_head;
 
 pub(crate) type Done<T = ()> = Result<T, Mismatch>;
 

@@ -1,5 +1,7 @@
 //! One record as flat CBOR, as a format's parser puts it there, and where in the input each value stood.
 
+use silverpoint_wire::cbor::{push_head, push_i128, push_u128};
+
 use crate::Place;
 
 /// Nesting of values that readers accept.
@@ -135,52 +137,4 @@ impl Scratch {
     pub fn end(&mut self) {
         self.bytes.push(0xFF);
     }
-}
-
-/// The head of an item.
-pub(crate) fn push_head(out: &mut Vec<u8>, major: u8, number: u64) {
-    let major = major << 5;
-    match number {
-        0..24 => out.push(major | number as u8),
-        24..0x100 => out.extend_from_slice(&[major | 24, number as u8]),
-        0x100..0x1_0000 => {
-            out.push(major | 25);
-            out.extend_from_slice(&(number as u16).to_be_bytes());
-        }
-        0x1_0000..0x1_0000_0000 => {
-            out.push(major | 26);
-            out.extend_from_slice(&(number as u32).to_be_bytes());
-        }
-        _ => {
-            out.push(major | 27);
-            out.extend_from_slice(&number.to_be_bytes());
-        }
-    }
-}
-
-pub(crate) fn push_u128(out: &mut Vec<u8>, value: u128) {
-    match u64::try_from(value) {
-        Ok(value) => push_head(out, 0, value),
-        Err(_) => big(out, 2, value),
-    }
-}
-
-pub(crate) fn push_i128(out: &mut Vec<u8>, value: i128) {
-    if value >= 0 {
-        return push_u128(out, value.cast_unsigned());
-    }
-    let below = (-1 - value).cast_unsigned();
-    match u64::try_from(below) {
-        Ok(below) => push_head(out, 1, below),
-        Err(_) => big(out, 3, below),
-    }
-}
-
-/// A bignum: tag 2 or 3, the shortest bytes.
-fn big(out: &mut Vec<u8>, tag: u64, value: u128) {
-    push_head(out, 6, tag);
-    let bytes = value.to_be_bytes();
-    let from = value.leading_zeros() as usize / 8;
-    push_head(out, 2, (bytes.len() - from) as u64);
-    out.extend_from_slice(&bytes[from..]);
 }

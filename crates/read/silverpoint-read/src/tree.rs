@@ -419,10 +419,7 @@ impl Pieces for Builder<'_> {
         match leaf {
             // The text itself, unless metadata decides what is shown.
             Leaf::Text(text, _) if !self.metas.iter().any(|(key, _)| key == "secret" || key == "look") => {
-                return match text.as_str() {
-                    Some(text) => self.put(node, text.as_bytes()),
-                    None => self.put(node, text.chars().collect::<String>().as_bytes()),
-                };
+                return self.put(node, text.to_string_lossy().as_bytes());
             }
             Leaf::Any(item) if cbor::check(item).is_err() => return self.leaf(Leaf::Bytes(item, 0)),
             Leaf::Any(item) => {

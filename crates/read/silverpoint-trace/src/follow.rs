@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use silverpoint_wire::about::PART;
 use silverpoint_wire::process;
 
 use super::blocks::BlockReader;
@@ -185,7 +186,7 @@ impl Follow {
     pub fn oldest_part(&self) -> u64 {
         let trace = &self.growing.trace;
         let kept = (0..trace.files.len()).find(|file| !trace.is_released(*file));
-        let number = |file: usize| process::value(&trace.files[file].about, "part")?.parse().ok();
+        let number = |file: usize| process::value(&trace.files[file].about, PART)?.parse().ok();
         kept.and_then(number).unwrap_or(0)
     }
 

@@ -9,6 +9,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use silverpoint_wire::about::PREVIOUS;
 use silverpoint_wire::process;
 
 use super::parts::{self, PARTS_MAX, with_parts};
@@ -193,7 +194,7 @@ impl Growing {
             return false;
         };
         let next = &self.trace.files[next];
-        let Some(name) = process::value(&next.about, "previous") else { return false };
+        let Some(name) = process::value(&next.about, PREVIOUS) else { return false };
         let opened = Some(&self.trace.files[file].path).filter(|path| **path != self.heads[*owner].path);
         let named = next.path.with_file_name(name);
         opened.into_iter().chain([&named]).all(|path| {

@@ -1,17 +1,10 @@
 //! What a file leaves out deliberately (`spec/file.md`, sections 5.1 and 5.2): trimmed files, and the parts of split traces.
 
+use silverpoint_wire::about::{PREVIOUS, SPLIT, TRIMMED};
 use silverpoint_wire::block::{BlockHeader, site_bit};
 use silverpoint_wire::layout::block::LEVELS_CONTROL;
 use silverpoint_wire::layout::record::{CONTEXT, THREAD_NAME};
 use silverpoint_wire::process;
-
-/// Key of the line in a *file* block that says which records the file was trimmed to.
-pub(super) const TRIMMED: &str = "trimmed";
-/// Key of the line that says by what a trace was split of which the file is a part.
-pub(super) const SPLIT: &str = "split";
-
-/// Key of the line that names the part before a rotated one.
-const PREVIOUS: &str = "previous";
 
 /// Ring bytes that are in no block on purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

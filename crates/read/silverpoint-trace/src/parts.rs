@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use silverpoint_wire::about::PREVIOUS;
 use silverpoint_wire::block::{BlockHeader, BlockKind};
 use silverpoint_wire::layout::block::HEADER_SIZE;
 use silverpoint_wire::process;
@@ -44,7 +45,7 @@ fn about_source(source: &Source) -> Option<Vec<(String, String)>> {
 
 /// The file that came before one, when it is there. A name with a directory in it is not followed.
 fn previous(path: &Path, about: &[(String, String)]) -> Option<PathBuf> {
-    let name = process::value(about, "previous")?;
+    let name = process::value(about, PREVIOUS)?;
     if name.is_empty() || name.contains('/') || name == "." || name == ".." {
         return None;
     }
@@ -112,7 +113,7 @@ fn followers(directory: &Path) -> HashMap<String, PathBuf> {
             continue;
         }
         let Some(lines) = about(&path) else { continue };
-        if let Some(name) = process::value(&lines, "previous") {
+        if let Some(name) = process::value(&lines, PREVIOUS) {
             followers.insert(name.to_owned(), path);
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 
+use silverpoint_wire::about::{FILE_ID, SPLIT, TRIMMED};
 use silverpoint_wire::block::{
     self, BlockError, BlockHeader, BlockKind, GapInfo, LossInfo, SessionInfo, StreamInfo,
 };
@@ -15,7 +16,6 @@ use silverpoint_wire::site::{SiteDescription, SiteError, fnv1a64};
 use silverpoint_wire::version::FormatVersion;
 
 use super::index;
-use super::left_out::{SPLIT, TRIMMED};
 use super::source::Source;
 use super::verdict::Matter;
 
@@ -125,7 +125,7 @@ pub(super) type Known = HashMap<u32, [u8; 16]>;
 
 /// What a *file* block says that the file is, as one number: not 0.
 pub(super) fn file_id(lines: &[(String, String)]) -> u64 {
-    fnv1a64(process::value(lines, "file_id").unwrap_or_default().as_bytes()).max(1)
+    fnv1a64(process::value(lines, FILE_ID).unwrap_or_default().as_bytes()).max(1)
 }
 
 /// Indexes a file, or what it has grown by. Memory grows with blocks, streams and sites, not with records.

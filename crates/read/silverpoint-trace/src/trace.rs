@@ -6,12 +6,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use silverpoint_wire::about::{PART, SPLIT, TRIMMED};
 use silverpoint_wire::process;
 use silverpoint_wire::version::FormatVersion;
 
 use crate::Site;
 use crate::extents::Extents;
-use crate::left_out::{LeftOut, SPLIT, TRIMMED, holds_only_statements};
+use crate::left_out::{LeftOut, holds_only_statements};
 use crate::scan::{self, BlockRef, Resume};
 use crate::session::{Session, loss_causes};
 use crate::source::Source;
@@ -86,7 +87,7 @@ impl TraceFile {
 
     /// Its number among the parts of its trace, from 1.
     pub fn part(&self) -> u64 {
-        process::value(&self.about, "part").and_then(|part| part.parse().ok()).unwrap_or(1)
+        process::value(&self.about, PART).and_then(|part| part.parse().ok()).unwrap_or(1)
     }
 
     /// The version of the format that it states, when that is later than what this program knows.

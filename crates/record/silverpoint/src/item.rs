@@ -13,6 +13,7 @@ use std::marker::PhantomData;
 use std::ptr;
 
 use silverpoint_wire::bytes::floor_char_boundary;
+use silverpoint_wire::cbor;
 
 use crate::scratch::Scratch;
 use crate::value::Trace;
@@ -201,16 +202,8 @@ impl Item<'_> {
 
     /// Major type and number, in the shortest form.
     fn head(&mut self, major: u8, number: u64) {
-        let bytes = number.to_be_bytes();
-        let (code, from) = match number {
-            0..24 => (number as u8, 8),
-            24..=0xFF => (24, 7),
-            0x100..=0xFFFF => (25, 6),
-            0x1_0000..=0xFFFF_FFFF => (26, 4),
-            _ => (27, 0),
-        };
-        self.put(&[major << 5 | code]);
-        self.put(&bytes[from..]);
+        let (head, len) = cbor::head(major, number);
+        self.put(&head[..len]);
     }
 
     /// Nothing.

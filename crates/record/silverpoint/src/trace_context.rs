@@ -10,6 +10,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use silverpoint_wire::cbor::{Head, INDEFINITE, head_at};
+
 use crate::platform::owner;
 
 use crate::context::{ContextScope, Fields};
@@ -299,30 +301,18 @@ fn from_pairs(pairs: &[u8]) -> Option<TraceContext> {
 
 /// The text that begins there, and where it ends.
 fn text_at(bytes: &[u8], at: usize) -> Option<(&[u8], usize)> {
-    let (major, number, after) = head_at(bytes, at)?;
-    let end = after.checked_add(usize::try_from(number?).ok()?)?;
-    (major == 3).then_some((bytes.get(after..end)?, end))
-}
-
-/// Major type, number (none: without a length) and where the head of an item ends.
-fn head_at(bytes: &[u8], at: usize) -> Option<(u8, Option<u64>, usize)> {
-    let first = *bytes.get(at)?;
-    let size = match first & 31 {
-        low @ 0..24 => return Some((first >> 5, Some(u64::from(low)), at + 1)),
-        low @ 24..28 => 1 << (low - 24),
-        31 => return Some((first >> 5, None, at + 1)),
-        _ => return None,
-    };
-    let number = bytes.get(at + 1..at + 1 + size)?;
-    Some((first >> 5, Some(number.iter().fold(0, |all, byte| all << 8 | u64::from(*byte))), at + 1 + size))
+    let (head, after) = head_at(bytes, at).ok()?;
+    let end = after.checked_add(usize::try_from(head.number).ok()?)?;
+    (head.major == 3 && head.info != INDEFINITE).then_some((bytes.get(after..end)?, end))
 }
 
 /// Where an item of CBOR ends.
 fn end_of_item(bytes: &[u8], at: usize, depth: u32) -> Option<usize> {
-    let (major, number, after) = head_at(bytes, at)?;
+    let (Head { major, info, number }, after) = head_at(bytes, at).ok()?;
     if depth > MAX_DEPTH {
         return None;
     }
+    let number = (info != INDEFINITE).then_some(number);
     let items = match (major, number) {
         (0 | 1, Some(_)) | (7, Some(_)) => return Some(after),
         (2 | 3, Some(number)) => {

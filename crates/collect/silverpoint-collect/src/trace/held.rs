@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 
 use silverpoint_shm::platform::files;
+use silverpoint_wire::about::PART;
 use silverpoint_wire::block::{BlockHeader, BlockKind, GapInfo};
 use silverpoint_wire::bytes::{u32_at, u64_at};
 use silverpoint_wire::process;
@@ -78,8 +79,7 @@ impl Held {
                     if let Some(version) = FormatVersion::refused(&lines) {
                         return Err(io::Error::new(io::ErrorKind::InvalidData, other_version(version)));
                     }
-                    held.part =
-                        process::value(&lines, "part").and_then(|part| part.parse().ok()).unwrap_or(0);
+                    held.part = process::value(&lines, PART).and_then(|part| part.parse().ok()).unwrap_or(0);
                 }
                 BlockKind::SESSION => {
                     if let Some(id) = payload(&source, at, &header)? {

@@ -21,12 +21,11 @@ use silverpoint_shm::kept::{KeptFd, KeptFile};
 use silverpoint_shm::locks;
 use silverpoint_shm::observer::Intent;
 use silverpoint_shm::platform::files::{remove_at, sync_directory, write_all_at};
+use silverpoint_wire::about::About;
 use silverpoint_wire::block::{self, BlockKind};
 use silverpoint_wire::compression::Compression;
 use silverpoint_wire::layout::block::SEGMENT;
-use silverpoint_wire::process::push_line;
 use silverpoint_wire::repetition::Repetition;
-use silverpoint_wire::version::FormatVersion;
 
 use ahead::Ahead;
 use files::{create, find, identity, is_trace, lock, open, resolve};
@@ -430,20 +429,17 @@ impl TraceFile {
 fn about(part: u64, previous: Option<&OsStr>, compression: Compression) -> String {
     let created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
     let id = platform::random().unwrap_or_else(|| created.to_le_bytes());
-    let mut text = String::new();
-    push_line(&mut text, "format", &FormatVersion::CURRENT.to_string());
-    push_line(&mut text, "writer", concat!("silverpoint ", env!("CARGO_PKG_VERSION")));
-    push_line(&mut text, "created", &created.to_string());
-    push_line(&mut text, "host", &platform::host());
-    push_line(&mut text, "file_id", &format!("{:032x}", u128::from_be_bytes(id)));
-    if let Some(previous) = previous {
-        push_line(&mut text, "previous", &previous.to_string_lossy());
+    About {
+        writer: concat!("silverpoint ", env!("CARGO_PKG_VERSION")),
+        created,
+        host: Some(&platform::host()),
+        id: u128::from_be_bytes(id),
+        previous: previous.map(OsStr::to_string_lossy).as_deref(),
+        compression: (compression != Compression::None).then(|| compression.to_string()).as_deref(),
+        part: Some(part),
+        ..About::default()
     }
-    if compression != Compression::None {
-        push_line(&mut text, "compression", &compression.to_string());
-    }
-    push_line(&mut text, "part", &part.to_string());
-    text
+    .text()
 }
 
 impl Drop for TraceFile {

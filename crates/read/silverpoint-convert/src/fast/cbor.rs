@@ -1,8 +1,9 @@
 //! Maps as `CborWriter` writes them.
 
+use silverpoint_wire::cbor::{INDEFINITE, head_at, push_head};
+
 use super::args::{self, Simple};
 use super::{Cursor, Dialect};
-use crate::scratch::push_head;
 
 /// See the module.
 pub(crate) struct Cbor;
@@ -10,19 +11,12 @@ pub(crate) struct Cbor;
 /// A head of this major type, as short as it can be or not.
 #[inline]
 fn head(cursor: &mut Cursor<'_>, major: u8) -> Option<u64> {
-    let first = cursor.peek()?;
-    if first >> 5 != major {
+    let (head, end) = head_at(cursor.bytes, cursor.at).ok()?;
+    if head.major != major || head.info == INDEFINITE {
         return None;
     }
-    cursor.at += 1;
-    Some(match first & 31 {
-        info @ 0..24 => u64::from(info),
-        24 => u64::from(cursor.take(1)?[0]),
-        25 => u64::from(u16::from_be_bytes(*cursor.take(2)?.first_chunk()?)),
-        26 => u64::from(u32::from_be_bytes(*cursor.take(4)?.first_chunk()?)),
-        27 => u64::from_be_bytes(*cursor.take(8)?.first_chunk()?),
-        _ => return None,
-    })
+    cursor.at = end;
+    Some(head.number)
 }
 
 #[inline]

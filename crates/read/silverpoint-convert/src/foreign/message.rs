@@ -2,10 +2,10 @@
 
 use minicbor::Decoder;
 use silverpoint_render::json::{Stack, push_plain_item};
+use silverpoint_wire::cbor::push_head;
 
 use crate::own::{Member, at, item_at};
 use crate::pack::goes_on;
-use crate::scratch::push_head;
 
 /// A text as an item.
 pub(super) fn item(text: &str) -> Vec<u8> {

@@ -12,6 +12,7 @@ use std::borrow::Cow;
 
 use minicbor::Decoder;
 use minicbor::data::Type as Item;
+use silverpoint_wire::cbor::push_head;
 use silverpoint_wire::layout::signature::ARGS_MAX;
 
 pub(crate) use expand::{Expanded, expand};
@@ -19,7 +20,7 @@ use names::{How, Known, PATH_MAX, Role, Sign};
 
 use crate::own::{Done, Fields, Member, Names, at, item_at, members};
 use crate::pack::{Mismatch, Whole, mismatch, whole};
-use crate::scratch::{Scratch, push_head};
+use crate::scratch::Scratch;
 
 /// A value: where it stands in the scratch, or what was made of it.
 pub(crate) enum Value {

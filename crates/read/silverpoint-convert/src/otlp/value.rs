@@ -224,10 +224,7 @@ impl<M: Message> Pieces for Values<'_, M> {
             Leaf::Pointer(value) => self.plain(|text| {
                 let _ = write!(text, "0x{value:x}");
             }),
-            Leaf::Text(text, _) => match text.as_str() {
-                Some(text) => self.text(text),
-                None => self.plain(|out| out.extend(text.chars())),
-            },
+            Leaf::Text(text, _) => self.text(&text.to_string_lossy()),
             Leaf::Bytes(bytes, _) => self.bytes(bytes),
             Leaf::Uuid(uuid) => self.plain(|text| render::push_uuid(text, &uuid)),
             Leaf::Time(unix_ns) => self.plain(|text| {

@@ -273,10 +273,7 @@ impl Pieces for Scalar<'_> {
             Leaf::F64(value) => out.double(DOUBLE, value),
             Leaf::Char(value) => text(out, value.encode_utf8(&mut [0; 4])),
             Leaf::Pointer(value) => out.number(POINTER, value),
-            Leaf::Text(value, _) => match value.as_str() {
-                Some(value) => text(out, value),
-                None => text(out, &value.chars().collect::<String>()),
-            },
+            Leaf::Text(value, _) => text(out, &value.to_string_lossy()),
             Leaf::Bytes(bytes, _) => made(out, |text| silverpoint_render::json::push_hex(text, bytes)),
             Leaf::Uuid(uuid) => made(out, |text| render::push_uuid(text, &uuid)),
             Leaf::Time(unix_ns) => made(out, |text| {

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use silverpoint_trace::What;
+use silverpoint_wire::about::About;
 use silverpoint_wire::batch::Batch;
 use silverpoint_wire::block::{
     BlockHeader, BlockKind, SessionInfo, StreamInfo, end, push_anchor, push_site, site_bit,
@@ -143,12 +144,14 @@ impl<W: Write> SilverWriter<W> {
             watermark: 0,
         };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos());
-        let mut about = String::new();
-        push_line(&mut about, "format", "1.0");
-        push_line(&mut about, "writer", concat!("silverpoint-convert ", env!("CARGO_PKG_VERSION")));
-        push_line(&mut about, "created", &now.to_string());
         let id = fnv1a64(&now.to_le_bytes());
-        push_line(&mut about, "file_id", &format!("{id:016x}{:016x}", fnv1a64(&id.to_le_bytes())));
+        let about = About {
+            writer: concat!("silverpoint-convert ", env!("CARGO_PKG_VERSION")),
+            created: now,
+            id: u128::from(id) << 64 | u128::from(fnv1a64(&id.to_le_bytes())),
+            ..About::default()
+        };
+        let about = about.text();
         writer.push_of(0, BlockKind::FILE, about.as_bytes())?;
         writer.about = about;
         Ok(writer)

@@ -151,13 +151,7 @@ impl Visitor for XmlVisitor<'_> {
     }
 
     fn text(&mut self, text: Text<'_>, _missing: u32) -> Done {
-        match text.as_str() {
-            Some(text) => self.put_text(text),
-            None => {
-                let text: String = text.chars().collect();
-                self.put_text(&text)
-            }
-        }
+        self.put_text(&text.to_string_lossy())
     }
 
     fn bytes(&mut self, bytes: &[u8], _missing: u32) -> Done {

@@ -202,10 +202,7 @@ impl Pieces for Finder<'_> {
             }
             Leaf::F64(value) => self.float(value, || value.to_string()),
             Leaf::Char(value) => self.word(value.encode_utf8(&mut [0; 4])),
-            Leaf::Text(text, _) => match text.as_str() {
-                Some(text) => self.word(text),
-                None => self.word(&text.chars().collect::<String>()),
-            },
+            Leaf::Text(text, _) => self.word(&text.to_string_lossy()),
             Leaf::Bytes(bytes, _) => {
                 let mut hex = String::from("0x");
                 silverpoint_render::json::push_hex(&mut hex, bytes);

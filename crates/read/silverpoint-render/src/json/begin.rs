@@ -3,8 +3,8 @@
 
 use silverpoint_wire::level::Level;
 
-use super::escape::push_string;
 use super::line::{Parts, ProcessJson, SiteJson, key};
+use silverpoint_wire::json::push_string;
 
 /// Before each message.
 pub(super) const MESSAGE: &str = ",\"message\":";

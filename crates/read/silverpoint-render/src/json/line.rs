@@ -19,10 +19,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use silverpoint_symbols::Symbols;
 use silverpoint_trace::{Context, Event, Session, Site, Trace, What, cause_name};
+use silverpoint_wire::json::{is_plain_string, push_string, push_string_inner};
 use silverpoint_wire::value::{WalkError, walk};
 
 use super::begin::{Begins, MESSAGE, push_begin};
-use super::escape::{is_plain_string, push_number, push_string, push_string_inner};
+use super::digits::push_number;
 use super::value::{JsonVisitor, Stack};
 use crate::ShowContext;
 use crate::crash;

@@ -22,9 +22,10 @@ use std::convert::Infallible;
 use std::hash::{DefaultHasher, Hasher};
 
 use silverpoint_trace::cbor;
+use silverpoint_wire::json;
 use silverpoint_wire::value::{Sequence, Text, Visitor};
 
-use super::escape;
+use super::digits;
 use crate::marks::{Marks, SECRET};
 use crate::time;
 
@@ -122,7 +123,7 @@ impl<'o> JsonVisitor<'o> {
         if frame.key {
             if !self.out[frame.key_at..].starts_with('"') {
                 let key = self.out.split_off(frame.key_at);
-                escape::push_string(self.out, &key);
+                json::push_string(self.out, &key);
             }
             let maps = self.stack.maps;
             if let Some(keys) = maps.checked_sub(1).and_then(|map| self.stack.keys.get_mut(map)) {
@@ -196,7 +197,7 @@ impl Visitor for JsonVisitor<'_> {
     #[inline]
     fn i64(&mut self, value: i64) -> Done {
         if let Some(names) = self.flags(value as u64) {
-            return self.scalar(|out| escape::push_string(out, &names));
+            return self.scalar(|out| json::push_string(out, &names));
         }
         self.scalar(|out| out.push_str(itoa::Buffer::new().format(value)))
     }
@@ -204,7 +205,7 @@ impl Visitor for JsonVisitor<'_> {
     #[inline]
     fn u64(&mut self, value: u64) -> Done {
         if let Some(names) = self.flags(value) {
-            return self.scalar(|out| escape::push_string(out, &names));
+            return self.scalar(|out| json::push_string(out, &names));
         }
         self.scalar(|out| out.push_str(itoa::Buffer::new().format(value)))
     }
@@ -219,16 +220,16 @@ impl Visitor for JsonVisitor<'_> {
 
     #[inline]
     fn f32(&mut self, value: f32) -> Done {
-        self.scalar(|out| escape::push_f32(out, value))
+        self.scalar(|out| digits::push_f32(out, value))
     }
 
     #[inline]
     fn f64(&mut self, value: f64) -> Done {
-        self.scalar(|out| escape::push_f64(out, value))
+        self.scalar(|out| digits::push_f64(out, value))
     }
 
     fn char(&mut self, value: char) -> Done {
-        self.scalar(|out| escape::push_string(out, value.encode_utf8(&mut [0; 4])))
+        self.scalar(|out| json::push_string(out, value.encode_utf8(&mut [0; 4])))
     }
 
     fn pointer(&mut self, value: u64) -> Done {
@@ -240,11 +241,11 @@ impl Visitor for JsonVisitor<'_> {
 
     fn text(&mut self, text: Text<'_>, _missing: u32) -> Done {
         self.scalar(|out| match text.as_str() {
-            Some(text) => escape::push_string(out, text),
+            Some(text) => json::push_string(out, text),
             None => {
                 out.push('"');
                 for c in text.chars() {
-                    escape::push_string_inner(out, c.encode_utf8(&mut [0; 4]));
+                    json::push_string_inner(out, c.encode_utf8(&mut [0; 4]));
                 }
                 out.push('"');
             }
@@ -254,7 +255,7 @@ impl Visitor for JsonVisitor<'_> {
     fn bytes(&mut self, bytes: &[u8], _missing: u32) -> Done {
         self.scalar(|out| {
             out.push('"');
-            escape::push_hex(out, bytes);
+            digits::push_hex(out, bytes);
             out.push('"');
         })
     }
@@ -288,7 +289,7 @@ impl Visitor for JsonVisitor<'_> {
         }
         self.scalar(|out| {
             out.push_str("\"<malformed CBOR 0x");
-            escape::push_hex(out, item);
+            digits::push_hex(out, item);
             out.push_str(">\"");
         })
     }
@@ -316,7 +317,7 @@ impl Visitor for JsonVisitor<'_> {
             }
             frame.begun = true;
         }
-        escape::push_string(self.out, name);
+        json::push_string(self.out, name);
         self.out.push(':');
         Ok(())
     }
@@ -334,10 +335,10 @@ impl Visitor for JsonVisitor<'_> {
 
     fn enumeration(&mut self, _name: &str, label: Option<&str>, value: i64) -> Done {
         if let Some(names) = self.flags(value as u64) {
-            return self.scalar(|out| escape::push_string(out, &names));
+            return self.scalar(|out| json::push_string(out, &names));
         }
         match label {
-            Some(label) => self.scalar(|out| escape::push_string(out, label)),
+            Some(label) => self.scalar(|out| json::push_string(out, label)),
             None => self.i64(value),
         }
     }

@@ -290,7 +290,7 @@ impl Pieces for Taken {
             Leaf::F64(value) => Scalar::Float(value),
             Leaf::Char(value) => Scalar::Text(value.to_string(), 0),
             Leaf::Pointer(value) => Scalar::Pointer(value),
-            Leaf::Text(text, missing) => Scalar::Text(text.chars().collect(), missing),
+            Leaf::Text(text, missing) => Scalar::Text(text.to_string_lossy().into_owned(), missing),
             _ => Scalar::Other,
         };
         Ok(())

@@ -368,11 +368,7 @@ impl Visitor for TextVisitor<'_> {
             push_missing(self.out, missing);
             return self.after_value();
         }
-        let cut = match text.as_str() {
-            Some(text) => self.push_text(text),
-            // Texts of other encodings and invalid ones are rare enough to be converted first.
-            None => self.push_text(&text.chars().collect::<String>()),
-        };
+        let cut = self.push_text(&text.to_string_lossy());
         push_missing(self.out, missing.saturating_add(cut));
         self.after_value()
     }

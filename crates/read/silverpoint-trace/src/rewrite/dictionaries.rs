@@ -4,15 +4,15 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 
+use silverpoint_wire::about::{self, About};
 use silverpoint_wire::block::{self, BlockKind, LossInfo, SessionInfo, push_anchor, push_site};
 use silverpoint_wire::bytes::floor_char_boundary;
 use silverpoint_wire::compression::Compression;
-use silverpoint_wire::process::{self, push_line};
+use silverpoint_wire::process;
 use silverpoint_wire::site::fnv1a64;
-use silverpoint_wire::version::FormatVersion;
 
 use super::{Rewriter, stated};
-use crate::left_out::{SPLIT, TRIMMED, holds_only_statements};
+use crate::left_out::holds_only_statements;
 use crate::session::Session;
 use crate::verdict::Matter;
 use crate::{BlockCursor, Trace, TraceFile};
@@ -135,47 +135,40 @@ impl<W: Write> Rewriter<'_, W> {
 
     /// The text of the *file* block.
     pub(super) fn about(&self) -> String {
-        let mut text = String::new();
         let own = u64::from(self.part - 1) << 32 | u64::from(std::process::id());
         let id = u128::from(fnv1a64(&self.now.to_le_bytes())) << 64 | u128::from(own);
-        push_line(&mut text, "format", &FormatVersion::CURRENT.to_string());
-        push_line(&mut text, "writer", concat!("silverpoint ", env!("CARGO_PKG_VERSION")));
-        push_line(&mut text, "created", &self.now.to_string());
-        let host = self.trace.files.iter().flat_map(|file| &file.about).find(|(key, _)| key == "host");
-        if let Some((_, host)) = host {
-            push_line(&mut text, "host", host);
-        }
-        push_line(&mut text, "file_id", &format!("{id:032x}"));
         // Of files that do not agree the level is known no more.
         let files = &self.trace.files;
         let common = files.first().and_then(stated);
         let common = common.filter(|first| files.iter().all(|file| stated(file) == Some(*first)));
         let compression = self.options.compression.or(common).filter(|how| *how != Compression::None);
-        if let Some(compression) = compression {
-            push_line(&mut text, "compression", &compression.to_string());
-        }
-        push_line(&mut text, "part", &self.part.to_string());
-        let split = self.trace.files.iter().find_map(TraceFile::split);
-        if !self.options.split.is_empty() {
-            push_line(&mut text, SPLIT, &self.options.split);
-        } else if let Some(split) = split.filter(|_| repeats_statements(self.trace)) {
+        let split = match self.options.split.as_str() {
             // Where all parts are together, it is not stated any more.
-            push_line(&mut text, SPLIT, split);
-        }
+            "" => files.iter().find_map(TraceFile::split).filter(|_| repeats_statements(self.trace)),
+            split => Some(split),
+        };
         // What has been left out of an input is not here either.
-        let before = self.trace.files.iter().filter_map(|file| process::value(&file.about, TRIMMED));
+        let before = self.trace.files.iter().filter_map(|file| process::value(&file.about, about::TRIMMED));
         let mut trimmed: Vec<&str> = Vec::new();
         for one in before.chain(Some(self.options.trimmed.as_str())) {
             if !one.is_empty() && !trimmed.contains(&one) {
                 trimmed.push(one);
             }
         }
-        if !trimmed.is_empty() {
-            let mut all = trimmed.join("; ");
-            all.truncate(floor_char_boundary(&all, TRIMMED_MAX));
-            push_line(&mut text, TRIMMED, &all);
+        let mut trimmed = trimmed.join("; ");
+        trimmed.truncate(floor_char_boundary(&trimmed, TRIMMED_MAX));
+        About {
+            writer: concat!("silverpoint ", env!("CARGO_PKG_VERSION")),
+            created: self.now,
+            host: files.iter().find_map(|file| process::value(&file.about, about::HOST)),
+            id,
+            compression: compression.map(|how| how.to_string()).as_deref(),
+            part: Some(self.part.into()),
+            split,
+            trimmed: Some(trimmed.as_str()).filter(|trimmed| !trimmed.is_empty()),
+            ..About::default()
         }
-        text
+        .text()
     }
 }
 

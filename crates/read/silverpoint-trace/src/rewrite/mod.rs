@@ -23,6 +23,7 @@ use std::collections::{BinaryHeap, HashMap};
 use std::io::{self, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use silverpoint_wire::about::COMPRESSION;
 use silverpoint_wire::block::{BlockHeader, BlockKind};
 use silverpoint_wire::compact::compact;
 use silverpoint_wire::compression::{Compression, Compressor};
@@ -283,7 +284,7 @@ fn now() -> u128 {
 
 /// How the writer of a file says that it compresses.
 fn stated(file: &TraceFile) -> Option<Compression> {
-    process::value(&file.about, "compression")?.parse().ok()
+    process::value(&file.about, COMPRESSION)?.parse().ok()
 }
 
 /// All blocks: of a stream in ring order, of different ones by time, so that blocks of the same time lie

@@ -7,6 +7,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use silverpoint_trace::{Session, Trace};
+use silverpoint_wire::about::{self, About};
 use silverpoint_wire::batch::Batch;
 use silverpoint_wire::block::{
     BlockHeader, BlockKind, LossInfo, SessionInfo, StreamInfo, push_anchor, push_site, site_bit,
@@ -14,19 +15,16 @@ use silverpoint_wire::block::{
 use silverpoint_wire::bytes::floor_char_boundary;
 use silverpoint_wire::layout::block::{LEVELS_CONTROL, RAW, SEGMENT};
 use silverpoint_wire::layout::record::{CONTEXT, THREAD_NAME};
-use silverpoint_wire::process::{self, push_line};
+use silverpoint_wire::process;
 use silverpoint_wire::record::Records;
 use silverpoint_wire::repetition::Repetition;
 use silverpoint_wire::scan::{Found, ReadAt, Scanner};
 use silverpoint_wire::site::fnv1a64;
-use silverpoint_wire::version::FormatVersion;
 
 use super::super::logfile::LogFile;
 use super::run::Run;
 use crate::cursor::Position;
 
-/// Key of the line in the *file* block that says that others were left out.
-const TRIMMED: &str = "trimmed";
 /// Bytes of descriptions of sites in one block.
 const SITES_BYTES: usize = 1 << 20;
 /// A stream of a session, by its id.
@@ -132,7 +130,7 @@ impl Content {
             }
             match header.kind {
                 BlockKind::FILE => {
-                    is_own |= process::value(&process::lines(&payload), TRIMMED).is_some();
+                    is_own |= process::value(&process::lines(&payload), about::TRIMMED).is_some();
                     content.about = String::from_utf8_lossy(&payload).into_owned();
                 }
                 BlockKind::SESSION => {
@@ -399,16 +397,14 @@ fn about(trace: &Trace) -> String {
     let file_id = u128::from(fnv1a64(&now.to_le_bytes())) << 64
         | u128::from(std::process::id()) << 32
         | now & 0xFFFF_FFFF;
-    let mut text = String::new();
-    push_line(&mut text, "format", &FormatVersion::CURRENT.to_string());
-    push_line(&mut text, "writer", concat!("silverpoint ", env!("CARGO_PKG_VERSION")));
-    push_line(&mut text, "created", &now.to_string());
-    let host = trace.files.iter().flat_map(|file| &file.about).find(|(key, _)| key == "host");
-    if let Some((_, host)) = host {
-        push_line(&mut text, "host", host);
+    About {
+        writer: concat!("silverpoint ", env!("CARGO_PKG_VERSION")),
+        created: now,
+        host: trace.files.iter().find_map(|file| process::value(&file.about, about::HOST)),
+        id: file_id,
+        part: Some(1),
+        trimmed: Some("what a sink of the program's logger selects"),
+        ..About::default()
     }
-    push_line(&mut text, "file_id", &format!("{file_id:032x}"));
-    push_line(&mut text, "part", "1");
-    push_line(&mut text, TRIMMED, "what a sink of the program's logger selects");
-    text
+    .text()
 }
