@@ -13,6 +13,8 @@ SP_CATEGORY("bench");
 CASE(literal, SP_EVENT("literal"))
 CASE(three_fields, SP_EVENT("three", index, fraction, id))
 CASE(text_fields, SP_EVENT("text", id, fraction, path))
+CASE(span, SP_SPAN("span", id))
+CASE(async_begin, SP_ASYNC_BEGIN("async", id))
 
 static void nothing(uint64_t n, uint64_t first_id) { (void)n, (void)first_id; }
 
@@ -21,6 +23,8 @@ int main(int argc, char** argv) {
         {"literal", literal_burst, literal_singles},
         {"three.fields", three_fields_burst, three_fields_singles},
         {"text.fields", text_fields_burst, text_fields_singles},
+        {"span", span_burst, span_singles},
+        {"async.begin", async_begin_burst, async_begin_singles},
     };
     bench_wait_for_session(cases, sizeof cases / sizeof cases[0], argc, argv);
     struct bench_facility facility = {.name = "silverpoint-c and LTTng-UST",

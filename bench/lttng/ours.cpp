@@ -28,6 +28,8 @@ CASE(literal, SP_EVENT("literal"))
 CASE(three_fields, SP_EVENT("three", index, fraction, id))
 CASE(text_fields, SP_EVENT("text", id, fraction, inputs.path))
 CASE(floats_fields, SP_EVENT("floats", inputs.samples))
+CASE(span, SP_SPAN("span", id))
+CASE(async_begin, SP_ASYNC_BEGIN("async", id))
 
 int main(int argc, char** argv) {
     static const bench_case cases[] = {
@@ -35,6 +37,8 @@ int main(int argc, char** argv) {
         {"three.fields", three_fields_burst, three_fields_singles},
         {"text.fields", text_fields_burst, text_fields_singles},
         {"floats.fields", floats_fields_burst, floats_fields_singles},
+        {"span", span_burst, span_singles},
+        {"async.begin", async_begin_burst, async_begin_singles},
     };
     bench_wait_for_session(cases, sizeof cases / sizeof cases[0], argc, argv);
     const auto nothing = [](std::uint64_t, std::uint64_t) {};

@@ -18,11 +18,14 @@ void write_nothing(const probes::ProbeEvent*, const detail::ProbeRecord*) {}
 
 void* follow(void*) {
     static constexpr int kUnwanted = 0;
+    const auto make = [](const probes::ProbeEvent* end) {
+        return new probes::ProbeEvent{probes::ProbeEvent::kMagic, &kUnwanted, &write_nothing, end, nullptr,
+                                      detail::kLttngProbe};
+    };
     for (std::uint32_t number = 0;; ++number) {
         while (number >= session.count() || !session.is_complete(number)) usleep(1000);
-        session.publish(
-            number, *new probes::ProbeEvent{probes::ProbeEvent::kMagic, &kUnwanted, &write_nothing, nullptr,
-                                            nullptr, detail::kLttngProbe});
+        const bool is_span = session.description(number).kind == detail::Kind::kSpan;
+        session.publish(number, *make(is_span ? make(nullptr) : nullptr));
         if (const char* const gate = std::getenv("BENCH_LTTNG_GATE"))
             close(open(gate, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
     }

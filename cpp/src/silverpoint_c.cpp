@@ -31,11 +31,12 @@ constexpr std::uint64_t kUsdtPlain = std::uint64_t{1} << 61;
 
 static_assert(sizeof(UsdtEnd) == 88 && offsetof(UsdtEnd, hit) == 72 && offsetof(UsdtEnd, recorded) == 80);
 static_assert(sizeof(EveryWhile) == sizeof(std::uint64_t));
-static_assert(sizeof(Site) == 72 && offsetof(Site, whole) == 56 && offsetof(Site, quiet_word) == 64 &&
+static_assert(sizeof(Site) == 72 && offsetof(Site, whole) == 56 && offsetof(Site, quiet_of) == 64 &&
               offsetof(Site, head) == 8 && offsetof(Site, line) == 16 && offsetof(Site, level) == 20 &&
               offsetof(Site, language) == 21 && offsetof(Site, bounded) == 22 &&
               offsetof(Site, probed) == 23 && offsetof(Site, entry) == 24 && offsetof(Site, file) == 32 &&
               offsetof(Site, function) == 40 && offsetof(Site, category) == 48);
+static_assert(offsetof(ProbeEvent, state) == 8 && offsetof(ProbeEvent, end) == 24);
 static_assert(offsetof(Lane, cur) == 8 && offsetof(Lane, limit) == 16 && offsetof(Lane, delta) == 24 &&
               offsetof(Lane, committed) == 32 && offsetof(Lane, reach) == 40);
 

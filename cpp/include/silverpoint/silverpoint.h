@@ -115,7 +115,8 @@ __attribute__((format(printf, 1, 2), unused)) static inline void sp_c_check(cons
             SP_C_LIST_SITE(SP_C_LISTED_HEAD(kind, level, flags), category, names, text);                    \
             SP_C_IF_ON(category,                                                                            \
                        !SP_C_LIKELY(sp_state_ == 0) &&                                                      \
-                           (SP_C_LIKELY(sp_state_ == 1) || sp_c_is_quiet(sp_site_, sp_state_) ||            \
+                           (SP_C_LIKELY(sp_state_ == 1) ||                                                  \
+                            sp_c_is_quiet(sp_site_, sp_state_, (kind) == SP_C_KIND_SPAN) ||                 \
                             sp_c_is_on_otherwise(sp_site_, sp_state_, __func__, category,                   \
                                                  (kind) == SP_C_KIND_PERCENT ? (text) : (const char*)0))) { \
                 statement;                                                                                  \

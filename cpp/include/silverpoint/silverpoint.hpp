@@ -71,7 +71,7 @@
 // It comes without its type, which is hidden, and so cannot be that of a coroutine's variable. The site is a
 // static object in constant-initialised memory, one for each place and template instantiation. The code that
 // lists the site stands where the state byte is neither off nor on: the way there is cold.
-#define SP_DETAIL_FOUND(place, member, level, category, list)                                               \
+#define SP_DETAIL_FOUND(place, member, kind, level, category, list)                                         \
     __extension__({                                                                                         \
         void* sp_found_ = nullptr;                                                                          \
         if constexpr (::silverpoint::detail::is_compiled(::silverpoint::detail::level_names::level,         \
@@ -87,7 +87,7 @@
             } else if (sp_state_ == 1) [[likely]] {                                                         \
                 sp_found_ = sp_place_;                                                                      \
             } else if (::silverpoint::detail::place_at<::silverpoint::detail::place>(sp_place_)             \
-                           .member.is_quiet(sp_state_)) {                                                   \
+                           .member.is_quiet(sp_state_, ::silverpoint::detail::Kind::kind)) {                \
                 sp_found_ = sp_place_;                                                                      \
             } else {                                                                                        \
                 list;                                                                                       \
@@ -105,8 +105,9 @@
                                                       ::silverpoint::detail::level_names::level), \
                    __LINE__, SP_DETAIL_CATEGORY, names, text)
 
-#define SP_DETAIL_ON(level, kind, names, text) \
-    SP_DETAIL_FOUND(StreamSite, site, level, SP_DETAIL_CATEGORY, SP_DETAIL_LIST_AT(level, kind, names, text))
+#define SP_DETAIL_ON(level, kind, names, text)                         \
+    SP_DETAIL_FOUND(StreamSite, site, kind, level, SP_DETAIL_CATEGORY, \
+                    SP_DETAIL_LIST_AT(level, kind, names, text))
 
 // Before a statement: line and level for SP_DETAIL_TEXT.
 #define SP_DETAIL_HERE(level)                                                                     \
@@ -158,7 +159,7 @@
     default:                                                                                               \
         SP_DETAIL_HERE(level)                                                                              \
     for (void* sp_site_ = SP_DETAIL_FOUND(                                                                 \
-             StreamSite, site, level, category,                                                            \
+             StreamSite, site, kStream, level, category,                                                   \
              SP_DETAIL_LIST(::silverpoint::detail::listed_head(::silverpoint::detail::Kind::kStream,       \
                                                                ::silverpoint::detail::level_names::level), \
                             __LINE__, sp_category_text_, "", ""));                                         \

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use harness::case;
-use silverpoint::event;
+use silverpoint::{async_begin, event, span};
 
 /// What the tracepoints take as arguments.
 struct Inputs {
@@ -39,6 +39,8 @@ fn main() -> ExitCode {
             "floats.fields",
             |inputs, index, fraction, id| event!(target: "bench", "floats", values = inputs.samples)
         ),
+        case!("span", |inputs, index, fraction, id| drop(span!(target: "bench", "span", id))),
+        case!("async.begin", |inputs, index, fraction, id| async_begin!(target: "bench", "async", id)),
     ];
     // As bench/lttng/gate.h.
     if let Some(gate) = std::env::var_os("BENCH_LTTNG_GATE") {

@@ -26,7 +26,15 @@ struct sp_c_site {
     uint32_t entry;
     const char *file, *function, *category;
     uint64_t whole;
-    const int* quiet_word;
+    const void* quiet_of;
+};
+
+/* A tracer's event of a site: what is needed of it here (spec/wire.md, section 3.7). */
+struct sp_c_event {
+    uint64_t magic;
+    const int* state;
+    void (*write)(const struct sp_c_event* event, const void* record);
+    const struct sp_c_event* end;
 };
 
 /* The rest of a site's description, needed at its first recording. */
@@ -138,7 +146,16 @@ SP_C_HOT unsigned char sp_c_state(const struct sp_c_site* site) {
 }
 
 /* As Site::is_quiet. */
-SP_C_HOT bool sp_c_is_quiet(const struct sp_c_site* site, unsigned char state) {
+SP_C_HOT bool sp_c_is_zero(const int* word) {
+#if defined(__x86_64__)
+    bool is_so;
+    __asm__ __volatile__("cmpl $0, %[word]" : "=@cce"(is_so) : [word] "m"(*word));
+    return is_so;
+#else
+    return __atomic_load_n(word, __ATOMIC_RELAXED) == 0;
+#endif
+}
+SP_C_HOT bool sp_c_is_quiet(const struct sp_c_site* site, unsigned char state, bool is_span) {
 #if defined(__x86_64__)
     bool is_so;
     __asm__ __volatile__("cmpb %[now], %[state]"
@@ -146,13 +163,13 @@ SP_C_HOT bool sp_c_is_quiet(const struct sp_c_site* site, unsigned char state) {
                          : [state] "q"(state), [now] "m"(site->probed)
                          : "memory");
     if (!is_so) return false;
-    const int* word = __atomic_load_n(&site->quiet_word, __ATOMIC_RELAXED);
-    __asm__ __volatile__("cmpl $0, %[word]" : "=@cce"(is_so) : [word] "m"(*word));
-    return is_so;
 #else
-    return state == __atomic_load_n(&site->probed, __ATOMIC_ACQUIRE) &&
-           __atomic_load_n(__atomic_load_n(&site->quiet_word, __ATOMIC_RELAXED), __ATOMIC_RELAXED) == 0;
+    if (state != __atomic_load_n(&site->probed, __ATOMIC_ACQUIRE)) return false;
 #endif
+    const void* const found = __atomic_load_n(&site->quiet_of, __ATOMIC_RELAXED);
+    if (!is_span) return sp_c_is_zero((const int*)found);
+    const struct sp_c_event* const event = (const struct sp_c_event*)found;
+    return sp_c_is_zero(event->state) && sp_c_is_zero(__atomic_load_n(&event->end, __ATOMIC_RELAXED)->state);
 }
 
 SP_C_HOT struct sp_c_argument sp_c_measured(struct sp_c_argument of) {

@@ -49,7 +49,7 @@ struct Site {
     std::uint8_t language = 1;
     std::uint8_t bounded = 0;
     // Not 0: its tracepoint heeds system tracers, since is_wanted_otherwise has been called for it. Then 1,
-    // or the state byte for which `quiet_word` holds.
+    // or the state byte for which `quiet_of` holds.
     std::atomic<std::uint8_t> probed{0};
     std::atomic<std::uint32_t> entry{0xFFFFFFFF};
     const char* file;
@@ -57,8 +57,9 @@ struct Site {
     std::atomic<const char*> category{nullptr};
     // The head, once the site is complete.
     std::atomic<std::uint64_t> whole{0};
-    // Not 0 while the tracer that alone is asked for wants the event (is_quiet).
-    std::atomic<const int*> quiet_word{nullptr};
+    // The int that is not 0 while the tracer that alone is asked for wants the event (is_quiet). Of a span
+    // its ProbeEvent.
+    std::atomic<const void*> quiet_of{nullptr};
 
     constexpr Site(Level the_level, const char* the_file, std::uint32_t the_line,
                    const StateByte* the_state = &kUnregistered)
@@ -89,23 +90,25 @@ struct Site {
     }
     // Whether the ring wants the record, and the one tracer that is asked for does not want the event now. Of
     // a state byte other than 0 and 1. The head is that of a complete site then. A tracer stores its wish in
-    // the memory of the process, and tells nobody: so each execution reads it.
-    SP_DETAIL_HOT bool is_quiet(std::uint8_t value) const {
+    // the memory of the process, and tells nobody: so each execution reads it. A span that begins so has no
+    // events: so neither that of its begin nor that of its end is wanted. `kind`: the site's, if it is a
+    // span's.
+    SP_DETAIL_HOT bool is_quiet(std::uint8_t value, Kind kind = Kind::kLog) const {
 #if defined(__x86_64__)
-        // By the comparisons themselves, which compilers do not make of atomic loads.
+        // By the comparison itself, which compilers do not make of an atomic load.
         bool is_so;
         __asm__ __volatile__("cmpb %[now], %[value]"
                              : "=@cce"(is_so)
                              : [value] "q"(value), [now] "m"(probed)
                              : "memory");
         if (!is_so) return false;
-        const int* const word = quiet_word.load(std::memory_order_relaxed);
-        __asm__ __volatile__("cmpl $0, %[word]" : "=@cce"(is_so) : [word] "m"(*word));
-        return is_so;
 #else
-        return value == probed.load(std::memory_order_acquire) &&
-               __atomic_load_n(quiet_word.load(std::memory_order_relaxed), __ATOMIC_RELAXED) == 0;
+        if (value != probed.load(std::memory_order_acquire)) return false;
 #endif
+        const void* const found = quiet_of.load(std::memory_order_relaxed);
+        if (kind != Kind::kSpan) return is_zero(static_cast<const int*>(found));
+        const auto* const event = static_cast<const ProbeEvent*>(found);
+        return is_zero(event->state) && is_zero(__atomic_load_n(&event->end, __ATOMIC_RELAXED)->state);
     }
 
     // States other than off and on: unregistered, or with bits that are not ours.
@@ -115,6 +118,16 @@ struct Site {
     }
     bool is_wanted_otherwise(std::uint8_t value, const char* the_function, const char* the_category);
     bool is_wanted_newly(std::uint8_t value, const char* the_function, const char* the_category);
+    // Reads a tracer's wish.
+    SP_DETAIL_HOT static bool is_zero(const int* word) {
+#if defined(__x86_64__)
+        bool is_so;
+        __asm__ __volatile__("cmpl $0, %[word]" : "=@cce"(is_so) : [word] "m"(*word));
+        return is_so;
+#else
+        return __atomic_load_n(word, __ATOMIC_RELAXED) == 0;
+#endif
+    }
     void begin_quiet(const ProbeEvent* event, std::uint32_t tracer);
     void end_quiet();
     // Of a located site: whether it records into the ring.
@@ -392,16 +405,17 @@ inline bool Site::records() const {
     return number < session.sites_cap && (state_of(number)->load(std::memory_order_relaxed) & 1) != 0;
 }
 
-// From now on the site is quiet (is_quiet), if one tracer alone is asked for and has its event. Not a span,
-// or the begin of one: its end has an event of its own.
+// From now on the site is quiet (is_quiet), if one tracer alone is asked for and has its event. Of a span it
+// must have that of the end, too.
 SP_DETAIL_COLD void Site::begin_quiet(const ProbeEvent* event, std::uint32_t tracer) {
     const std::uint32_t number = entry.load(std::memory_order_relaxed);
     const std::uint32_t body = session.site(number).body_at.load(std::memory_order_acquire);
     const Kind kind{
         static_cast<std::uint8_t>(session.control[session.descs_at + std::size_t{body} * 8 + 16])};
     while (event != nullptr && event->tracer != tracer) event = event->following();
-    if (event == nullptr || (tracer & (tracer - 1)) != 0 || kind == Kind::kSpan || kind == Kind::kAsyncBegin)
-        return;
+    if (event == nullptr || (tracer & (tracer - 1)) != 0) return;
+    const bool is_span = kind == Kind::kSpan;
+    if (is_span && __atomic_load_n(&event->end, __ATOMIC_ACQUIRE) == nullptr) return;
     StateByte& byte = *const_cast<StateByte*>(state_of(number));
     const std::uint8_t quiet = quiet_state_for(tracer);
     std::uint8_t value = kProbedBit | 1;
@@ -409,7 +423,7 @@ SP_DETAIL_COLD void Site::begin_quiet(const ProbeEvent* event, std::uint32_t tra
         return end_quiet();
     // Who asks for another tracer clears the bits after that: here or there they are cleared.
     if (probes_wanted() != tracer) return end_quiet();
-    quiet_word.store(event->state, std::memory_order_relaxed);
+    quiet_of.store(is_span ? static_cast<const void*>(event) : event->state, std::memory_order_relaxed);
     probed.store(quiet, std::memory_order_seq_cst);
     // Another thread, which takes another way meanwhile, stores the head first.
     if (head.load(std::memory_order_seq_cst) != whole.load(std::memory_order_relaxed)) end_quiet();

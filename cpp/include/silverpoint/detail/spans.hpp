@@ -169,7 +169,7 @@ SP_DETAIL_END
         const ::std::uint64_t sp_id_ = ::silverpoint::new_id();                                 \
         return SP_DETAIL_ASYNC_SPAN(sp_site_, name, "id" __VA_OPT__(", " #__VA_ARGS__), sp_id_, \
                                     SP_DETAIL_GIVEN(sp_id_ __VA_OPT__(, ) __VA_ARGS__));        \
-    }(SP_DETAIL_FOUND(AsyncSite, begin, level, SP_DETAIL_CATEGORY, {                            \
+    }(SP_DETAIL_FOUND(AsyncSite, begin, kAsyncBegin, level, SP_DETAIL_CATEGORY, {               \
          SP_DETAIL_LIST_AT(level, kAsyncBegin, "id" __VA_OPT__(", " #__VA_ARGS__), name);       \
          SP_DETAIL_LIST_AT(level, kAsyncEnd, "id", name);                                       \
      })))
@@ -177,6 +177,6 @@ SP_DETAIL_END
 #define SP_SCOPE() SP_SCOPE_AT(debug)
 #define SP_SCOPE_AT(level)                                                                             \
     SP_DETAIL_SCOPE(SP_DETAIL_FOUND(                                                                   \
-        StreamSite, site, level, SP_DETAIL_CATEGORY,                                                   \
+        StreamSite, site, kSpan, level, SP_DETAIL_CATEGORY,                                            \
         SP_DETAIL_LIST(::silverpoint::detail::listed_scope(::silverpoint::detail::level_names::level), \
                        __LINE__, SP_DETAIL_CATEGORY, "", "")))

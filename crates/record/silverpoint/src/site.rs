@@ -67,11 +67,6 @@ impl Kind {
         matches!(self, Self::Span | Self::Scope)
     }
 
-    /// A tracer may want its end, and not its begin.
-    const fn has_end(self) -> bool {
-        self.is_span() || matches!(self, Self::AsyncBegin | Self::AsyncSpan)
-    }
-
     /// While a system tracer is asked for, it may want what follows: the end of an async span, what stands
     /// behind a question.
     const fn is_always_asked(self) -> bool {
@@ -299,8 +294,8 @@ impl Site {
         self.go_straight::<A>(id, is_for_ring);
         if self.alone_id::<A>() == id {
             self.mark.set(&traced);
-            if is_for_ring && !const { M::KIND.has_end() } {
-                self.quiet.begin(id, &traced);
+            if is_for_ring {
+                self.quiet.begin(id, &traced, const { M::KIND.is_span() });
             }
             // Another thread, which takes another way meanwhile, stores the hash first.
             if !is_for_ring || self.hash.load(Ordering::SeqCst) != A::HASH {
@@ -368,7 +363,21 @@ pub fn is_on<M: Meta, A: Args>(site: &'static Site, state: u8, _types: &Types<A>
             panic!("{}", message);
         }
     };
-    state & OTHERWISE == 0 || is_attached(state) || site.quiet.holds(state) || is_on_otherwise::<M, A>(site)
+    state & OTHERWISE == 0
+        || is_attached(state)
+        || is_quiet::<M>(site, state)
+        || is_on_otherwise::<M, A>(site)
+}
+
+/// Whether the ring wants this execution, and the one system tracer that is asked for does not. `state` is not 0.
+#[inline(always)]
+fn is_quiet<M: Meta>(site: &'static Site, state: u8) -> bool {
+    if const { M::KIND.is_span() } {
+        // SAFETY: the state is not 0; and a site has one kind, which is that of its constants.
+        unsafe { site.quiet.holds_of_span(state) }
+    } else {
+        site.quiet.holds(state)
+    }
 }
 
 /// States other than off and on: not registered yet, or a system tracer is asked for. (It reads the state

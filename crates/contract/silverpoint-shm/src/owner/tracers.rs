@@ -21,14 +21,14 @@ use crate::sys::{self, ErrnoGuard};
 
 /// What the library shares with all copies and languages. It lies in the memory of the process for ever.
 #[repr(C)]
-struct ProbeEvent {
+pub(super) struct ProbeEvent {
     magic: u64,
-    state: *const AtomicI32,
+    pub(super) state: *const AtomicI32,
     write: Option<unsafe extern "C" fn(*const Self, *const ProbeRecord)>,
     end: AtomicPtr<Self>,
     next: AtomicPtr<Self>,
     /// Its bit among what the program is asked for.
-    tracer: u32,
+    pub(super) tracer: u32,
     begun: Option<unsafe extern "C" fn(*const Self, u64)>,
 }
 
@@ -37,6 +37,21 @@ impl ProbeEvent {
     fn is_wanted(&self) -> bool {
         // SAFETY: an event's state lies in the memory of the process for ever.
         unsafe { (*self.state).load(Ordering::Relaxed) != 0 }
+    }
+
+    /// Whether there is an event of its end.
+    pub(super) fn has_end(&self) -> bool {
+        follow(&self.end).is_some()
+    }
+
+    /// Whether the event is wanted, or that of its end.
+    ///
+    /// # Safety
+    /// It has one.
+    #[inline(always)]
+    pub(super) unsafe fn is_span_wanted(&self) -> bool {
+        // SAFETY: an event that lies there for ever, by the caller.
+        self.is_wanted() || unsafe { (*self.end.load(Ordering::Relaxed)).is_wanted() }
     }
 
     /// (Leaves errno as it is.)
@@ -302,12 +317,10 @@ impl Traced {
         self.event.is_some_and(|event| event.is_wanted() || Event { is_end: true, ..event }.is_wanted())
     }
 
-    /// The tracer that alone is asked for, and what is not 0 while it wants its event.
-    pub(super) fn alone(&self) -> Option<(u32, &'static AtomicI32)> {
+    /// The event of the tracer that alone is asked for.
+    pub(super) fn alone(&self) -> Option<&'static ProbeEvent> {
         let event = self.event.filter(|event| event.of.is_power_of_two())?;
-        let found = event.all().find(|one| one.tracer == event.of)?;
-        // SAFETY: an event's state lies in the memory of the process for ever.
-        Some((event.of, unsafe { &*found.state }))
+        event.all().find(|one| one.tracer == event.of)
     }
 }
 

@@ -262,6 +262,13 @@ fn a_running_program_is_asked_to_feed_lttng() {
     check(&scratch, &[&"switched", &SILVERPOINT, &program("shop.cpp"), &shop_in_c(), &example("shop")]);
 }
 
+/// The span's site is quiet until then.
+#[test]
+fn ends_of_spans_alone_are_switched_on_beside_the_ring() {
+    let Some(scratch) = prepared() else { return };
+    check(&scratch, &[&"ends", &SILVERPOINT, &program("shop.cpp"), &shop_in_c(), &example("shop")]);
+}
+
 #[test]
 fn a_forked_child_has_events_of_its_own() {
     let Some(scratch) = prepared() else { return };

@@ -304,7 +304,10 @@ pub(crate) mod owner {
         pub(crate) fn holds(&self, _: u8) -> bool {
             false
         }
-        pub(crate) fn begin(&self, _: u32, _: &Traced) {}
+        pub(crate) unsafe fn holds_of_span(&self, _: u8) -> bool {
+            false
+        }
+        pub(crate) fn begin(&self, _: u32, _: &Traced, _: bool) {}
         pub(crate) fn end(&self, _: u32) {}
     }
 

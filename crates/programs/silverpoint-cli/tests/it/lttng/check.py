@@ -12,6 +12,7 @@
     check.py daemons PROGRAM                      no daemon, one that is killed, another; sessions that are stopped
     check.py many PROGRAM                         ten thousand events, enabled while it runs
     check.py switched SILVERPOINT PROGRAM …       each is asked to feed LTTng while it runs, and no longer to
+    check.py ends SILVERPOINT PROGRAM …           ends of spans alone, switched on beside the ring
     check.py facades SILVERPOINT PROGRAM TIMES    what it writes behind its event `go`: in both, equal
     check.py facades_apart SILVERPOINT PROGRAM    a span that LTTng alone wants, for its argument `apart`
     check.py facades_switched SILVERPOINT PROGRAM as `switched`, for its arguments `ticks` and `log`
@@ -411,11 +412,14 @@ class Program:
     def answer(self):
         assert self.process.stdout.readline() == "done\n"
 
+    def say(self, line):
+        self.process.stdin.write(f"{line}\n")
+        self.process.stdin.flush()
+        self.answer()
+
     def tick(self, times=1):
         for _ in range(times):
-            self.process.stdin.write("\n")
-            self.process.stdin.flush()
-            self.answer()
+            self.say("")
 
     def tick_until(self, what, done):
         def ticked():
@@ -466,6 +470,35 @@ def switched_once(silverpoint, program, word="ticks", event="shop:tick", has_one
         running.end()
         lttng("destroy")
     assert counts == [10, 10], counts
+
+
+def ends(silverpoint, *programs):
+    for number, program in enumerate(programs):
+        shutil.rmtree("trace", ignore_errors=True)
+        ends_of(silverpoint, program, f"{number}.silver")
+
+
+def ends_of(silverpoint, program, trace):
+    """Spans into the ring, while LTTng wants none of their events. Then it wants the events of their ends alone: it gets those of spans that begin behind that."""
+    names = {"sell_entry", "sell_exit"}
+    with Daemon():
+        record("trace", "shop:nothing")
+        running = Program(silverpoint, "run", "--quiet", "--probe", "lttng", "--filter", "trace", "-o", trace, "--", program, "ticks")
+        running.say("s")
+        wait("events of the span", lambda: {f"shop:{name}" for name in names} <= listed())
+        for _ in range(50):
+            running.say("s")
+        lttng("enable-event", "--userspace", "--session=trace", "--channel=all", "shop:sell_exit")
+        running.tick()
+        for _ in range(20):
+            running.say("s")
+            running.tick()
+        running.end()
+        lttng("destroy")
+    found = [name for name, _ in events("trace") if name in names]
+    assert found == ["sell_exit"] * 20, found
+    made = [one["template"] for one in recorded(silverpoint, trace) if one["kind"] == "span"]
+    assert made == ["sell"] * 71, made
 
 
 def follows_the_ring(silverpoint, running):
@@ -639,7 +672,7 @@ def in_own_namespace():
 def main():
     in_own_namespace()
     os.environ["LTTNG_HOME"] = os.environ["HOME"] = os.getcwd()
-    {"fields": fields, "atrace": atrace, "glog": glog, "facades": facades, "facades_switched": facades_switched, "facades_apart": facades_apart, "without_ring": without_ring, "alone": alone, "fork": fork, "busy": busy, "allocs": allocs, "reloaded": reloaded, "page": page, "switched": switched, "scopes": scopes, "daemons": daemons, "many": many}[sys.argv[1]](*sys.argv[2:])
+    {"fields": fields, "atrace": atrace, "glog": glog, "facades": facades, "facades_switched": facades_switched, "facades_apart": facades_apart, "without_ring": without_ring, "alone": alone, "ends": ends, "fork": fork, "busy": busy, "allocs": allocs, "reloaded": reloaded, "page": page, "switched": switched, "scopes": scopes, "daemons": daemons, "many": many}[sys.argv[1]](*sys.argv[2:])
 
 
 if __name__ == "__main__":

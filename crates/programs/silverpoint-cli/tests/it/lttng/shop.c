@@ -21,14 +21,27 @@ static void one(int i) {
     SP_EVENT("within", i);
 }
 
+/* One for each line of input. A line `s` holds a span open until the next line. */
+static void tick(void) {
+    SP_INSTANT("tick");
+    puts("done");
+    fflush(stdout);
+}
+static void ticks(void) {
+    for (int c = getchar(); c != EOF; c = getchar()) {
+        while (c == 's') {
+            SP_SPAN("sell");
+            getchar();
+            tick();
+            c = getchar();
+        }
+        if (c != EOF) tick();
+    }
+}
+
 int main(int argc, char** argv) {
     if (argc > 1 && strcmp(argv[1], "ticks") == 0) {
-        /* One for each line of input. */
-        while (getchar() != EOF) {
-            SP_INSTANT("tick");
-            puts("done");
-            fflush(stdout);
-        }
+        ticks();
         return 0;
     }
     const int times = argc > 1 ? atoi(argv[1]) : 3;

@@ -61,19 +61,33 @@ static void one(int i) {
     SP_SPAN("span", i);
 }
 
+// One for each line of input. A question mark asks how often its argument was evaluated. A line `s` holds a
+// span open until the next line.
+static void tick(int& evaluated) {
+    SP_INSTANT("tick", ++evaluated);
+    std::puts("done");
+    std::fflush(stdout);
+}
+static void ticks() {
+    int evaluated = 0;
+    for (int c = std::getchar(); c != EOF; c = std::getchar()) {
+        while (c == 's') {
+            SP_SPAN("sell");
+            std::getchar();
+            tick(evaluated);
+            c = std::getchar();
+        }
+        if (c == '?') {
+            std::printf("%d\n", evaluated);
+        } else if (c != EOF) {
+            tick(evaluated);
+        }
+    }
+}
+
 int main(int argc, char** argv) {
     if (argc > 1 && std::strcmp(argv[1], "ticks") == 0) {
-        // One for each line of input. A question mark asks how often its argument was evaluated.
-        int evaluated = 0;
-        for (int c; (c = std::getchar()) != EOF;) {
-            if (c == '?') {
-                std::printf("%d\n", evaluated);
-                continue;
-            }
-            SP_INSTANT("tick", ++evaluated);
-            std::puts("done");
-            std::fflush(stdout);
-        }
+        ticks();
         return 0;
     }
     const int times = argc > 1 ? std::atoi(argv[1]) : 3;

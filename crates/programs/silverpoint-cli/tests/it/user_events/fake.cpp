@@ -2,11 +2,12 @@
 //
 // Each entry is one write: u32 kind, u32 index or count, u32 size, bytes. Kinds are 0 for a tracepoint, 1 for
 // an event, and 2 for how many sites have an event. All tracepoints are enabled, except those whose
-// declaration has the text DISABLED. Or they are enabled while the file WISH_OF_EVENTS is there. LIMIT is how
-// many there may be.
+// declaration has the text DISABLED. Or they are enabled while the file WISH_OF_EVENTS is there; a file of
+// this name with `.done` follows behind that. LIMIT is how many there may be.
 #include <fcntl.h>
 #include <stdlib.h>
 
+#include <string>
 #include <user_events/registrar.hpp>
 
 using namespace silverpoint::user_events;
@@ -36,6 +37,12 @@ static void switch_all() {
     const int is_there = access(wish, F_OK) == 0;
     for (const std::atomic<int*>& one : switched)
         if (int* const enabled = one.load()) __atomic_store_n(enabled, is_there, __ATOMIC_RELAXED);
+    static const std::string done = std::string(wish) + ".done";
+    if (is_there) {
+        close(open(done.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    } else {
+        unlink(done.c_str());
+    }
 }
 static constexpr Backend appending{
     [] {

@@ -1,5 +1,7 @@
 //! Sites that the ring wants while the tracer that is asked for does not want their events: they take the ring's way.
 
+use std::path::Path;
+
 use silverpoint_wire::layout::{probes, state};
 
 use super::compiled;
@@ -78,5 +80,133 @@ fn a_site_is_quiet_while_its_tracer_does_not_want_it() {
         program.finish();
         let (records, _) = wanted(&scratch.path("all.silver"));
         assert_eq!(records.iter().filter(|record| record.name == "tick").count(), ticks);
+    }
+}
+
+/// What a program has begun and ended so far.
+struct Spans<'a> {
+    scratch: &'a Scratch,
+    program: Ticking,
+    /// Both tracers' files.
+    files: [&'a Path; 2],
+    made: usize,
+}
+
+impl Spans<'_> {
+    fn names(&self, tracer: usize) -> Vec<String> {
+        let names = events(self.files[tracer]).into_iter().map(|event| event.name);
+        names.filter(|name| name.starts_with("sell")).collect()
+    }
+
+    fn begin(&mut self) {
+        self.program.say("s");
+        self.made += 1;
+    }
+
+    /// The span ends.
+    fn end(&mut self) {
+        self.program.tick();
+    }
+
+    fn await_with_spans(&mut self, what: &str, is_so: impl Fn(&Self) -> bool) {
+        let scratch = self.scratch;
+        scratch.wait(what, || {
+            self.begin();
+            self.end();
+            is_so(self)
+        });
+    }
+
+    /// Five spans are these events of each tracer.
+    fn five(&mut self, each: [&[&str]; 2]) {
+        let before = [0, 1].map(|tracer| self.names(tracer).len());
+        for _ in 0..5 {
+            self.begin();
+            self.end();
+        }
+        for tracer in [0, 1] {
+            assert_eq!(self.names(tracer)[before[tracer]..], each[tracer].repeat(5));
+        }
+    }
+
+    /// A tracer wants events, or no more. It does so when this returns.
+    fn wish(&self, file: &Path, is_so: bool) {
+        if is_so {
+            std::fs::write(file, "").unwrap()
+        } else {
+            std::fs::remove_file(file).unwrap()
+        }
+        let done = file.with_extension("done");
+        self.scratch.wait("the tracer's wish", || done.exists() == is_so);
+    }
+}
+
+/// A span that begins while the tracer does not want it has no event, even if a tracer wants its end by then. One that begins otherwise has both, or the
+/// first alone if the tracer does not want the second. Each record is in the ring once.
+#[test]
+fn a_span_that_begins_quiet_has_no_event() {
+    let options = format!("{LIBRARY} -DSTART=silverpoint_start_lttng -DVARIABLE=\"OTHER\"");
+    let other = compiled("other", "fake.cpp", &options);
+    let both: &[&str] = &["sell_entry", "sell_exit"];
+    for path in [shop(), shop_in_c(), example("shop")] {
+        let scratch = Scratch::new();
+        let [one, two, wish, other_wish] = ["one", "two", "wish", "other"].map(|name| scratch.path(name));
+        let words =
+            ["run", "--quiet", "--probe", "user_events", "--filter", "trace", "-o", "all.silver", "--"];
+        let mut command = scratch.silverpoint(words);
+        command.arg(path).arg("ticks").env("SILVERPOINT_USER_EVENTS_LIBRARY", library());
+        command.env("SILVERPOINT_LTTNG_LIBRARY", &other);
+        command.env("EVENTS", &one).env("OTHER", &two).env("WISH_OF_EVENTS", &wish);
+        command.env("WISH_OF_OTHER", &other_wish);
+        let mut program = Ticking::start(&mut command);
+        program.tick();
+        let session = scratch.sessions_of_runs().pop().unwrap();
+        let mut spans = Spans { scratch: &scratch, program, files: [&one, &two], made: 0 };
+        spans.begin();
+        spans.end();
+        // (The first site is that of the ticks.)
+        let the_state = || session.states(2).unwrap()[1].0;
+        let (quiet, plain) = (state::quiet(probes::USER_EVENTS), state::RING | state::PROBED);
+        for _ in 0..2 {
+            spans.await_with_spans("a quiet span", |_| the_state() == quiet);
+            spans.five([&[], &[]]);
+            assert_eq!(the_state(), quiet);
+            let before = spans.names(0);
+            spans.begin();
+            spans.wish(&wish, true);
+            spans.end();
+            assert_eq!(spans.names(0), before);
+            spans.five([both, &[]]);
+            assert_eq!(the_state(), plain);
+            let before = spans.names(0).len();
+            spans.begin();
+            spans.wish(&wish, false);
+            spans.end();
+            assert_eq!(spans.names(0)[before..], both[..1]);
+        }
+        spans.await_with_spans("a quiet span", |_| the_state() == quiet);
+        let before = spans.names(0);
+        spans.begin();
+        session.ask_for_probes(probes::LTTNG, true).unwrap();
+        assert_eq!(the_state(), plain);
+        spans.end();
+        // (Its library is loaded when a tracepoint finds that it is asked for.)
+        spans.wish(&other_wish, true);
+        assert_eq!((spans.names(0), spans.names(1)), (before.clone(), vec![]));
+        spans.await_with_spans("an event of the second tracer", |spans| !spans.names(1).is_empty());
+        spans.five([&[], both]);
+        assert_eq!((spans.names(0), the_state()), (before, plain));
+        spans.wish(&other_wish, false);
+        session.ask_for_probes(probes::LTTNG, false).unwrap();
+        spans.await_with_spans("a quiet span", |_| the_state() == quiet);
+        session.ask_for_probes(probes::USER_EVENTS, false).unwrap();
+        assert_eq!(the_state(), state::RING);
+        spans.five([&[], &[]]);
+        let made = spans.made;
+        spans.program.finish();
+        let (records, _) = wanted(&scratch.path("all.silver"));
+        for name in both {
+            assert_eq!(records.iter().filter(|record| record.name == *name).count(), made, "{name}");
+        }
     }
 }
