@@ -3,7 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::{self, AddressFamily, SocketFlags, SocketType};
 
 use crate::harness::{Scratch, numbers, wait_until};
 use crate::reload::{Obeying, until};
@@ -266,11 +267,15 @@ fn a_flush_says_of_each_failing_sink_what_is_so() {
     };
     flush_truly("to = 'journald'\naddress = 'SCRATCH/socket'", |_| {}, journal);
     flush_truly("to = 'syslog'\naddress = 'SCRATCH/socket'", |_| {}, journal);
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    // It has its port from the beginning, so that no other program gets it, and refuses connections until it listens.
+    let socket =
+        net::socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap();
+    net::bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let listener = TcpListener::from(socket);
     let address = listener.local_addr().unwrap();
-    drop(listener);
     let tcp = |_: &Scratch| -> Taken {
-        let listener = TcpListener::bind(address).unwrap();
+        net::listen(&listener, 8).unwrap();
+        let listener = listener.try_clone().unwrap();
         Box::new(move |_| {
             let (mut stream, _) = listener.accept().unwrap();
             let mut bytes = vec![0; 64 << 10];
