@@ -5,15 +5,13 @@
 //! use silverpoint_collect::{Collector, Config, OutputConfig};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let scratch = std::env::temp_dir().join(format!("silverpoint-collect-{}", std::process::id()));
-//! # std::fs::create_dir_all(&scratch)?;
-//! # let (root, file) = (scratch.clone(), scratch.join("app.silver"));
+//! # let scratch = tempfile::TempDir::with_prefix("silverpoint-collect-")?;
+//! # let (root, file) = (scratch.path().to_owned(), scratch.path().join("app.silver"));
 //! let mut collector = Collector::new(Config::new(root, OutputConfig::new(file)))?;
 //! let pass = collector.pass(); // of a loop, with `rest` between two passes
 //! println!("{} sessions, {} bytes stored", pass.sessions, pass.bytes);
 //! let stats = collector.leave();
 //! # assert_eq!(stats.records, 0);
-//! # std::fs::remove_dir_all(scratch)?;
 //! # Ok(())
 //! # }
 //! ```

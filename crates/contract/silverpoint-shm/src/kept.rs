@@ -133,8 +133,8 @@ mod tests {
     /// A descriptor of another file under the number of a kept one.
     #[test]
     fn what_another_file_has_is_neither_written_nor_closed() {
-        let path = std::env::temp_dir().join(format!("silverpoint-kept-{}", std::process::id()));
-        let (ours, theirs) = (path.with_extension("ours"), path.with_extension("theirs"));
+        let folder = tempfile::TempDir::with_prefix("silverpoint-kept-").unwrap();
+        let (ours, theirs) = (folder.path().join("ours"), folder.path().join("theirs"));
         let kept = KeptFile::new(File::create(&ours).unwrap());
         kept.get().unwrap().write_all(b"ours").unwrap();
         let number = kept.unchecked().as_raw_fd();
@@ -149,13 +149,13 @@ mod tests {
         drop(still_open);
         let read = [&ours, &theirs].map(|path| std::fs::read_to_string(path).unwrap());
         assert_eq!(read, ["ours", "theirs"]);
-        [ours, theirs].into_iter().for_each(|path| std::fs::remove_file(path).unwrap());
     }
 
     /// Two threads of a logger read what a third one writes; all three open the file again in any order.
     #[test]
     fn a_reader_of_the_same_file_is_not_taken_for_the_writer() {
-        let path = std::env::temp_dir().join(format!("silverpoint-kept-access-{}", std::process::id()));
+        let folder = tempfile::TempDir::with_prefix("silverpoint-kept-").unwrap();
+        let path = folder.path().join("file");
         let kept = KeptFile::new(File::create(&path).unwrap());
         let number = kept.unchecked().as_raw_fd();
         let reader = File::open(&path).unwrap();
@@ -166,6 +166,5 @@ mod tests {
         // SAFETY: as above.
         let still_open = unsafe { File::from_raw_fd(number) };
         assert!(still_open.metadata().is_ok());
-        std::fs::remove_file(path).unwrap();
     }
 }

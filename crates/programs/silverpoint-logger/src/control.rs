@@ -400,9 +400,8 @@ mod tests {
     /// A configuration may change at the moment when the logger ends: that is not reported as an error.
     #[test]
     fn a_logger_that_was_ended_starts_no_thread_and_says_nothing() {
-        let folder = std::env::temp_dir().join(format!("silverpoint-control-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&folder);
-        let config = Config { spool: Some(folder.clone()), ..Config::new("info") };
+        let folder = tempfile::TempDir::with_prefix("silverpoint-control-").unwrap();
+        let config = Config { spool: Some(folder.path().to_owned()), ..Config::new("info") };
         let spool = Arc::new(Spool::open(&config).unwrap());
         let control = Control::new(config, Arc::new(Shared::new(0)), spool).unwrap();
         let (ran, runs) = std::sync::mpsc::channel();
@@ -414,7 +413,6 @@ mod tests {
         assert!(!control.spawn("two", move || second.send(2).unwrap()).unwrap());
         assert_eq!(runs.iter().collect::<Vec<_>>(), [1]);
         control.spool.remove().unwrap();
-        let _ = std::fs::remove_dir_all(&folder);
     }
 
     /// An editor that truncates a file and writes it in pieces: no piece is a configuration.

@@ -211,9 +211,8 @@ mod tests {
 
     #[test]
     fn the_two_newest_entries_are_there_after_any_number() {
-        let directory = std::env::temp_dir().join(format!("silverpoint-cursor-{}", std::process::id()));
-        std::fs::create_dir_all(&directory).unwrap();
-        let base = directory.join("a");
+        let directory = tempfile::TempDir::with_prefix("silverpoint-cursor-").unwrap();
+        let base = directory.path().join("a");
         for round in 1..6_u64 {
             let (mut cursor, _) = Cursor::open(&base).unwrap();
             // Fewer positions than before: what is left behind them in the file does not matter.
@@ -230,6 +229,5 @@ mod tests {
         cursor.announce(&mut entry(0, 2)).unwrap();
         let (_, entries) = Cursor::open(&base).unwrap();
         assert_eq!(entries[0], entry(6, 2));
-        std::fs::remove_dir_all(directory).unwrap();
     }
 }

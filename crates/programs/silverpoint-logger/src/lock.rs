@@ -226,12 +226,12 @@ fn is_named(file: &File, path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use tempfile::TempDir;
+
     use super::*;
 
-    fn scratch(name: &str) -> PathBuf {
-        let directory = std::env::temp_dir().join(format!("silverpoint-lock-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&directory).unwrap();
-        directory
+    fn scratch() -> TempDir {
+        TempDir::with_prefix("silverpoint-lock-").unwrap()
     }
 
     fn taken(path: &Path) -> Lock {
@@ -243,8 +243,8 @@ mod tests {
 
     #[test]
     fn a_process_has_a_lock_once_and_gives_it_back() {
-        let directory = scratch("once");
-        let path = directory.join("lock");
+        let directory = scratch();
+        let path = directory.path().join("lock");
         let lock = taken(&path);
         assert!(matches!(Lock::attempt(&path).unwrap(), Attempt::Own));
         // Asking has not ended it: another open file would get it otherwise.
@@ -252,28 +252,26 @@ mod tests {
         drop(lock);
         taken(&path).remove_file().unwrap();
         assert!(!path.exists());
-        assert!(matches!(Lock::attempt(&directory.join("none/lock")).unwrap(), Attempt::Gone));
-        std::fs::remove_dir_all(directory).unwrap();
+        assert!(matches!(Lock::attempt(&directory.path().join("none/lock")).unwrap(), Attempt::Gone));
     }
 
     /// As a second copy of the library in the same process has it: the list does not name it.
     #[test]
     fn another_copy_in_the_process_is_seen() {
-        let directory = scratch("copy");
-        let path = directory.join("lock");
+        let directory = scratch();
+        let path = directory.path().join("lock");
         let lock = taken(&path);
         held().unwrap().retain(|key| *key != lock.key);
         assert!(matches!(Lock::attempt(&path).unwrap(), Attempt::Own));
         drop(lock);
-        std::fs::remove_dir_all(directory).unwrap();
     }
 
     /// A process that executes another program is still the owner in the file, but its descriptors are gone.
     /// A child keeps the lock of the open file.
     #[test]
     fn a_lock_of_the_program_that_the_process_was_before_is_nobodys() {
-        let directory = scratch("executed");
-        let path = directory.join("lock");
+        let directory = scratch();
+        let path = directory.path().join("lock");
         std::fs::write(&path, format!("{} {}", std::process::id(), started().unwrap_or_default())).unwrap();
         // As a child has it: this process has no descriptor of the file.
         let mut child = std::process::Command::new("flock")
@@ -290,14 +288,13 @@ mod tests {
         drop(lock);
         drop(child.stdin.take());
         child.wait().unwrap();
-        std::fs::remove_dir_all(directory).unwrap();
     }
 
     /// A descriptor that a child has inherited keeps the lock of the open file, and no more.
     #[test]
     fn a_child_that_lives_longer_does_not_keep_it() {
-        let directory = scratch("child");
-        let path = directory.join("lock");
+        let directory = scratch();
+        let path = directory.path().join("lock");
         let mut heir = OpenOptions::new().create(true).truncate(true).write(true).open(&path).unwrap();
         heir.write_all(b"999999999 7").unwrap();
         flock(&heir, FlockOperation::LockExclusive).unwrap();
@@ -306,6 +303,5 @@ mod tests {
         assert!(matches!(Lock::attempt(&path).unwrap(), Attempt::Own), "the text names its owner");
         drop(lock);
         drop(heir);
-        std::fs::remove_dir_all(directory).unwrap();
     }
 }

@@ -195,6 +195,7 @@ impl Spool {
     /// For a logger without files, and one whose files no successor continues.
     pub(crate) fn temporary(config: &Config) -> Result<Self, LoggerError> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
+        #[expect(clippy::disallowed_methods, reason = "loggers that are gone have left theirs there")]
         let parent = config.spool.clone().unwrap_or_else(std::env::temp_dir);
         fs::create_dir_all(&parent).map_err(LoggerError::io(&parent, "making it"))?;
         sweep(&parent);

@@ -2,8 +2,7 @@
 
 mod detail;
 
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::io::Write as _;
 
 use serde_json::Value;
 use silverpoint_read::{OpenOptions, Reader};
@@ -15,6 +14,7 @@ use silverpoint_wire::layout::record::HEADER_SIZE;
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::record::RecordHeader;
 use silverpoint_wire::site::SiteDescription;
+use tempfile::TempPath;
 
 use crate::answers;
 use crate::builder::{Builder, log};
@@ -24,23 +24,14 @@ use crate::timeline::Timeline;
 use crate::{Source, Views};
 
 /// A file that goes with the test.
-struct Written(PathBuf);
+struct Written(TempPath);
 
 impl Written {
-    /// Each call has a file of its own: tests run beside each other in one process.
     fn new(bytes: &[u8]) -> Self {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("silverpoint-view-unit-{}-{number}.silver", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        std::fs::write(&path, bytes).unwrap();
-        Self(path)
-    }
-}
-
-impl Drop for Written {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
+        let mut file =
+            tempfile::Builder::new().prefix("silverpoint-view-").suffix(".silver").tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        Self(file.into_temp_path())
     }
 }
 
@@ -83,7 +74,7 @@ fn sample() -> Written {
 
 fn begun(file: &Written) -> Views {
     let options = OpenOptions { only: true, ..OpenOptions::default() };
-    Views::open(Source::Files { paths: vec![file.0.clone()], options }).unwrap()
+    Views::open(Source::Files { paths: vec![file.0.to_path_buf()], options }).unwrap()
 }
 
 fn open(file: &Written) -> Views {
@@ -300,7 +291,7 @@ fn reading_ahead_finds_what_lies_in_a_stretch_among_many_streams_also_in_a_file_
     b.session(1, "/bin/p", 7);
     let file = Written::new(&b.bytes);
     let options = OpenOptions { only: true, follow: true, ..OpenOptions::default() };
-    let mut reader = Reader::open(std::slice::from_ref(&file.0), options).unwrap();
+    let mut reader = Reader::open(&[file.0.to_path_buf()], options).unwrap();
     b.site(1, 16, &log(Level::Info, "x", 1, "line", ""));
     let mut all: Vec<i64> = Vec::new();
     for half in 0..2 {

@@ -4,7 +4,6 @@ use std::fs::{self, File};
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, TimestampMicrosecondType, UInt32Type};
@@ -18,25 +17,11 @@ use silverpoint_convert::silver::TraceReader;
 use silverpoint_convert::{Input, Reader, WriteError, Writer};
 use silverpoint_query::filter::Filter;
 use silverpoint_trace::Trace;
+use tempfile::TempDir;
 
 /// A folder that goes with the test.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Self {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("silverpoint-arrow-{}-{number}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+fn scratch() -> TempDir {
+    TempDir::with_prefix("silverpoint-arrow-").unwrap()
 }
 
 const FORMS: [Form; 3] = [Form::Parquet, Form::Arrow, Form::Stream];
@@ -100,7 +85,7 @@ fn lines(text: &str) -> JsonReader {
 
 #[test]
 fn every_type_of_value_stands_in_the_tables_as_in_json_lines() {
-    let scratch = Scratch::new();
+    let scratch = scratch();
     for name in ["every-type.raw.silver", "gap-and-notes.raw.silver", "wide-numbers.compact.silver"] {
         let trace = vector(name);
         let mut reader = TraceReader::new(&trace, &Filter::default(), 0);
@@ -118,7 +103,7 @@ fn every_type_of_value_stands_in_the_tables_as_in_json_lines() {
         let text = String::from_utf8(text).unwrap();
         assert!(!times.is_empty(), "{name}");
         for form in FORMS {
-            let path = scratch.0.join("out");
+            let path = scratch.path().join("out");
             let mut reader = TraceReader::new(&trace, &Filter::default(), 0);
             write(&mut reader, &path, form, None).unwrap();
             let batches = read(&path, form);
@@ -150,9 +135,9 @@ const ORDERS: &str = r#"{"time":"2026-11-20T19:02:11Z","level":"info","pid":7,"p
 
 #[test]
 fn an_event_has_typed_columns() {
-    let scratch = Scratch::new();
+    let scratch = scratch();
     for form in FORMS {
-        let path = scratch.0.join("out");
+        let path = scratch.path().join("out");
         write(&mut lines(ORDERS), &path, form, Some("order")).unwrap();
         let batches = read(&path, form);
         let of = |name: &str| column(&batches, name);
@@ -171,8 +156,8 @@ fn an_event_has_typed_columns() {
 
 #[test]
 fn what_an_event_cannot_hold_is_said() {
-    let scratch = Scratch::new();
-    let path = scratch.0.join("out");
+    let scratch = scratch();
+    let path = scratch.path().join("out");
     let nobody = write(&mut lines(ORDERS), &path, Form::Parquet, Some("nobody")).unwrap_err();
     assert_eq!(nobody.to_string(), "there is no record of this name");
     for args in ["{\"id\":\"text\"}", "{\"id\":9,\"more\":1}"] {
@@ -194,7 +179,7 @@ fn what_an_event_cannot_hold_is_said() {
 #[test]
 fn batches_end_and_begin() {
     const COUNT: usize = 20_000;
-    let scratch = Scratch::new();
+    let scratch = scratch();
     let line = |n| {
         format!(
             "{{\"time\":\"2026-11-20T19:02:11Z\",\"kind\":\"event\",\"template\":\"n\",\"args\":{{\"n\":{n}}}}}\n"
@@ -202,7 +187,7 @@ fn batches_end_and_begin() {
     };
     let text: String = (0..COUNT).map(line).collect();
     for form in FORMS {
-        let path = scratch.0.join("out");
+        let path = scratch.path().join("out");
         write(&mut lines(&text), &path, form, Some("n")).unwrap();
         let batches = read(&path, form);
         assert!(batches.len() > 1);
@@ -219,8 +204,8 @@ const TYPES: &str = r#"{"time":"2026-11-20T19:02:11.123456789Z","level":"warn","
 #[test]
 fn columns_have_types_that_every_engine_reads() {
     use parquet::basic::{LogicalType, TimeUnit, Type};
-    let scratch = Scratch::new();
-    let path = scratch.0.join("out");
+    let scratch = scratch();
+    let path = scratch.path().join("out");
     for event in [None, Some("all")] {
         write(&mut lines(TYPES), &path, Form::Parquet, event).unwrap();
         let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&path).unwrap()).unwrap();
@@ -306,8 +291,8 @@ fn columns_have_types_that_every_engine_reads() {
 
 #[test]
 fn a_number_that_no_column_holds_is_named() {
-    let scratch = Scratch::new();
-    let path = scratch.0.join("out");
+    let scratch = scratch();
+    let path = scratch.path().join("out");
     let line = |n: u64| {
         format!(
             "{{\"time\":\"2026-11-20T19:02:11Z\",\"kind\":\"event\",\"template\":\"n\",\"file\":\"a.rs\",\"line\":9,\"args\":{{\"n\":{n}}}}}\n"
@@ -340,17 +325,17 @@ fn engines_read_the_same() {
         );
         return;
     };
-    let scratch = Scratch::new();
+    let scratch = scratch();
     let trace = vector("every-type.raw.silver");
     for (ending, form) in ["parquet", "arrow", "arrows"].into_iter().zip(FORMS) {
-        let path = |name: &str| scratch.0.join(format!("{name}.{ending}"));
+        let path = |name: &str| scratch.path().join(format!("{name}.{ending}"));
         write(&mut TraceReader::new(&trace, &Filter::default(), 0), &path("records"), form, None).unwrap();
         write(&mut lines(TYPES), &path("event"), form, Some("all")).unwrap();
     }
-    let output = Command::new(python).arg("-c").arg(JUDGE).arg(&scratch.0).output().unwrap();
+    let output = Command::new(python).arg("-c").arg(JUDGE).arg(scratch.path()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let seen = String::from_utf8(output.stdout).unwrap();
-    let batches = read(&scratch.0.join("records.parquet"), Form::Parquet);
+    let batches = read(&scratch.path().join("records.parquet"), Form::Parquet);
     // The judge prints the nanoseconds of each record, on which its engines agree.
     let (times, engines): (Vec<&str>, Vec<&str>) =
         seen.lines().partition(|line| !line.starts_with("engine "));

@@ -219,9 +219,11 @@ impl Live {
     fn onlooker(&mut self, files: &mut Vec<PathBuf>) -> Result<&mut Onlooker, ReadError> {
         if self.onlooker.is_none() {
             let scratch = Scratch::new().map_err(|error| {
+                #[expect(clippy::disallowed_methods, reason = "only to name it")]
+                let place = std::env::temp_dir();
                 ReadError::Failed(format!(
                     "no directory for copies can be made in {}: {error}",
-                    std::env::temp_dir().display()
+                    place.display()
                 ))
             })?;
             let output = OutputConfig {

@@ -30,8 +30,12 @@ pub struct Scratch {
 impl Scratch {
     /// Makes one in the directory of temporary files.
     pub fn new() -> io::Result<Self> {
-        let parent = std::env::temp_dir();
-        sweep(&parent);
+        #[expect(clippy::disallowed_methods, reason = "programs that are gone have left theirs there")]
+        Self::below(&std::env::temp_dir())
+    }
+
+    fn below(parent: &Path) -> io::Result<Self> {
+        sweep(parent);
         for attempt in 0..ATTEMPTS {
             let path = parent.join(format!("{PREFIX}{}-{attempt}", std::process::id()));
             match platform::make_private_directory(&path) {
@@ -94,9 +98,10 @@ mod tests {
 
     /// A child that another test forks this moment has a lock until it runs its program, and another sweep has it while it looks.
     fn wait_for_sweep_of(path: &Path) {
+        let parent = path.parent().unwrap();
         let until = Instant::now() + Duration::from_secs(30);
         while path.exists() && Instant::now() < until {
-            sweep(&std::env::temp_dir());
+            sweep(parent);
             std::thread::sleep(Duration::from_millis(1));
         }
         assert!(!path.exists());
@@ -104,19 +109,20 @@ mod tests {
 
     #[test]
     fn what_a_killed_program_left_is_removed_and_what_a_living_one_has_is_not() {
-        let own = Scratch::new().unwrap();
+        let folder = tempfile::TempDir::with_prefix("silverpoint-read-").unwrap();
+        let own = Scratch::below(folder.path()).unwrap();
         fs::write(own.file(), "x").unwrap();
         fs::write(own.path.join("live.1.silver"), "x").unwrap();
         own.remove_parts_before(&own.file());
         assert!(own.file().exists() && !own.path.join("live.1.silver").exists());
         // Left behind: by this process's number, which says nothing, and nobody holds its lock.
-        let named = |rest: &str| std::env::temp_dir().join(format!("{PREFIX}{}-{rest}", std::process::id()));
+        let named = |rest: &str| folder.path().join(format!("{PREFIX}{}-{rest}", std::process::id()));
         let left = named("left");
         fs::create_dir(&left).unwrap();
         fs::write(left.join("live.silver"), "x").unwrap();
         fs::write(left.join(LOCK), "").unwrap();
         // Of a program in another container: no process has a number beyond the kernel's limit.
-        let elsewhere = std::env::temp_dir().join(format!("{PREFIX}{}-{}", 1 << 30, std::process::id()));
+        let elsewhere = folder.path().join(format!("{PREFIX}{}-0", 1 << 30));
         fs::create_dir(&elsewhere).unwrap();
         let lock = File::create(elsewhere.join("new")).unwrap();
         lock.try_lock().unwrap();
@@ -125,7 +131,7 @@ mod tests {
         let begun = named("begun");
         fs::create_dir(&begun).unwrap();
 
-        let other = Scratch::new().unwrap();
+        let other = Scratch::below(folder.path()).unwrap();
         wait_for_sweep_of(&left);
         assert!(elsewhere.exists() && begun.exists());
         assert!(own.file().exists() && other.path != own.path);

@@ -4,33 +4,28 @@
 #[path = "../../silverpoint-trace/examples/make_trace/builder.rs"]
 mod builder;
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Write;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use builder::{Builder, log, text};
 use silverpoint_read::{Batch, NODES_MAX, Node, NodeKind, OpenOptions, ReadError, Reader, RowKind, State};
 use silverpoint_wire::level::Level;
+use tempfile::TempPath;
 
-struct Temporary(PathBuf);
+/// A file that goes with the test.
+struct Temporary(TempPath);
 
 impl Temporary {
-    fn new(name: &str, bytes: &[u8]) -> Self {
-        let path =
-            std::env::temp_dir().join(format!("silverpoint-read-{name}-{}.silver", std::process::id()));
-        fs::write(&path, bytes).unwrap();
-        Self(path)
+    fn new(bytes: &[u8]) -> Self {
+        let mut file =
+            tempfile::Builder::new().prefix("silverpoint-read-").suffix(".silver").tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        Self(file.into_temp_path())
     }
 
     fn open(&self, options: OpenOptions) -> Reader {
-        Reader::open(std::slice::from_ref(&self.0), options).unwrap()
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
+        Reader::open(&[self.0.to_path_buf()], options).unwrap()
     }
 }
 
@@ -71,7 +66,7 @@ fn one(signature: &str, names: &str, args: &[u8]) -> (Batch, Vec<String>) {
     b.record(1, 1, 16, 1000, args);
     b.flush(1, 1, false);
     b.end();
-    let file = Temporary::new(&format!("one-{:?}", std::thread::current().id()), &b.bytes);
+    let file = Temporary::new(&b.bytes);
     let batch = all(&mut file.open(OpenOptions::default()));
     let row = batch.rows()[0];
     let mut at = row.nodes;
@@ -207,7 +202,7 @@ fn losses_and_ends_of_spans_are_records() {
     b.span_end(1, 1, 16, 1000, 3500);
     b.flush(1, 1, false);
     b.end();
-    let file = Temporary::new("spans", &b.bytes);
+    let file = Temporary::new(&b.bytes);
     let batch = all(&mut file.open(OpenOptions::default()));
     let rows: Vec<_> = batch.rows().iter().map(|row| (row.kind, row.duration_ns)).collect();
     assert_eq!(rows, [(3, None), (RowKind::SpanEnd as u8, Some(2500))]);
@@ -218,7 +213,7 @@ fn losses_and_ends_of_spans_are_records() {
 fn a_followed_file_brings_more_and_a_filter_counts_anew() {
     let mut b = begun();
     b.site(1, 16, &log(Level::Info, "", 1, "n {}", "L"));
-    let file = Temporary::new("followed", &b.bytes);
+    let file = Temporary::new(&b.bytes);
     let mut reader = file.open(OpenOptions { follow: true, ..OpenOptions::default() });
     assert_eq!(reader.grow(Duration::from_secs(1)).unwrap().count, 0);
     let mut out = File::options().append(true).open(&file.0).unwrap();
@@ -250,12 +245,11 @@ fn what_cannot_be_read_says_why() {
     let missing = Reader::open(&["/no/such/file.silver".into()], OpenOptions::default());
     assert!(missing.err().unwrap().to_string().starts_with("/no/such/file.silver: "));
     assert!(matches!(Reader::open(&[], OpenOptions::default()), Err(ReadError::Usage(_))));
-    let file =
-        Temporary::new("foreign", b"this is no trace file in spite of its name; and it is long enough");
+    let file = Temporary::new(b"this is no trace file in spite of its name; and it is long enough");
     for follow in [false, true] {
         let options = OpenOptions { follow, ..OpenOptions::default() };
-        let error = Reader::open(std::slice::from_ref(&file.0), options).err().unwrap().to_string();
-        assert!(error.contains("foreign") && error.contains("trace file"), "{error}");
+        let error = Reader::open(&[file.0.to_path_buf()], options).err().unwrap().to_string();
+        assert!(error.contains(".silver: ") && error.contains("trace file"), "{error}");
     }
     let nobody = Reader::live(&["4194304999".into()], false).err().unwrap();
     assert!(matches!(nobody, ReadError::NoSession(_) | ReadError::Failed(_)), "{nobody}");
@@ -277,8 +271,8 @@ fn damaged_files_are_read_as_far_as_they_go() {
     for at in 0..b.bytes.len() {
         let mut bytes = b.bytes.clone();
         bytes[at] ^= 1 << (at % 8);
-        let file = Temporary::new("damaged", &bytes);
-        if let Ok(mut reader) = Reader::open(std::slice::from_ref(&file.0), OpenOptions::default()) {
+        let file = Temporary::new(&bytes);
+        if let Ok(mut reader) = Reader::open(&[file.0.to_path_buf()], OpenOptions::default()) {
             assert!(all(&mut reader).rows().len() <= 20);
             let _ = reader.take_messages();
         }

@@ -208,14 +208,14 @@ mod tests {
     fn damaged_files_are_no_trouble() {
         let (path, build_id) = own();
         let bytes = fs::read(path).unwrap();
-        let damaged = std::env::temp_dir().join(format!("silverpoint-symbols-{}", std::process::id()));
+        let folder = tempfile::TempDir::with_prefix("silverpoint-symbols-").unwrap();
+        let damaged = folder.path().join("damaged");
         for len in [0, 3, 64, 4096, bytes.len() / 2] {
             fs::write(&damaged, &bytes[..len]).unwrap();
             if let Ok(file) = File::open(&damaged, &build_id) {
                 file.places(0x1000);
             }
         }
-        fs::remove_file(damaged).unwrap();
     }
     #[test]
     fn compressed_sections_are_read() {

@@ -141,17 +141,16 @@ fn beside(path: &Path, number: &str) -> PathBuf {
 mod tests {
     use std::io::Write;
 
+    use tempfile::TempDir;
+
     use super::*;
 
     /// A directory of its own, gone with its test.
-    struct Scratch(PathBuf);
+    struct Scratch(TempDir);
 
     impl Scratch {
-        fn new(name: &str) -> Self {
-            let path =
-                std::env::temp_dir().join(format!("silverpoint-newfile-{name}-{}", std::process::id()));
-            fs::create_dir(&path).unwrap();
-            Self(path)
+        fn new() -> Self {
+            Self(TempDir::with_prefix("silverpoint-newfile-").unwrap())
         }
 
         fn names(&self) -> Vec<String> {
@@ -163,16 +162,10 @@ mod tests {
         }
     }
 
-    impl Drop for Scratch {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
-
     #[test]
     fn it_has_its_name_when_it_is_published() {
-        let scratch = Scratch::new("publish");
-        let path = scratch.0.join("new");
+        let scratch = Scratch::new();
+        let path = scratch.0.path().join("new");
         let (part, mut file) = Part::create(&path).unwrap();
         assert_eq!((part.path(), part.temporary()), (&*path, &*temporary(&path)));
         assert_eq!(scratch.names(), [format!("new.{}.part", std::process::id())]);
@@ -183,15 +176,15 @@ mod tests {
 
     #[test]
     fn dropped_it_leaves_nothing() {
-        let scratch = Scratch::new("drop");
-        drop(Part::create(&scratch.0.join("new")).unwrap());
+        let scratch = Scratch::new();
+        drop(Part::create(&scratch.0.path().join("new")).unwrap());
         assert!(scratch.names().is_empty());
     }
 
     #[test]
     fn what_has_the_name_stays_unless_it_is_forced() {
-        let scratch = Scratch::new("taken");
-        let path = scratch.0.join("new");
+        let scratch = Scratch::new();
+        let path = scratch.0.path().join("new");
         let (refused, _) = Part::create(&path).unwrap();
         let (forced, _) = Part::create(&path).unwrap();
         assert_eq!(scratch.names().len(), 2, "two parts of one file have names of their own");

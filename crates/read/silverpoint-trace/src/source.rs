@@ -209,6 +209,10 @@ impl ReadAt for Source {
 
 /// The rest of a stream, in a file that has no name any more.
 fn copied(mut stream: File) -> io::Result<File> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the file loses its name at once, and a taken name is not used"
+    )]
     let directory = std::env::temp_dir();
     for attempt in 0..1000 {
         let path = directory.join(format!("silverpoint-{}-{attempt}", std::process::id()));

@@ -144,16 +144,9 @@ pub(crate) fn command() -> Vec<u8> {
 mod tests {
     use std::os::unix::fs::{PermissionsExt, chown};
     use std::os::unix::process::CommandExt as _;
-    use std::path::PathBuf;
     use std::process::Command;
 
     use super::*;
-
-    fn place(name: &str) -> PathBuf {
-        let place = env::temp_dir().join(format!("silverpoint-properties-{name}-{}", std::process::id()));
-        fs::create_dir(&place).unwrap();
-        place
-    }
 
     /// A column of the table as the bytes that it stands for.
     fn bytes_of(column: &str) -> Vec<u8> {
@@ -205,7 +198,8 @@ mod tests {
 
     #[test]
     fn files_of_any_kind_are_read_as_far_as_they_are_lines() {
-        let place = place("files");
+        let folder = tempfile::TempDir::with_prefix("silverpoint-properties-").unwrap();
+        let place = folder.path();
         let file = place.join("file");
         let of = |file: &Path| tags(Some(file), b"x").expect("a file is named");
         let of_text = |text: &str| {
@@ -213,7 +207,7 @@ mod tests {
             of(&file)
         };
         assert_eq!(of(&file), 0, "it is not there");
-        assert_eq!(of(&place), 0, "it is a directory");
+        assert_eq!(of(place), 0, "it is a directory");
         assert_eq!(of_text(""), 0);
         // The last line may end without a newline, also where no more is read.
         let flags = "debug.atrace.tags.enableflags=0x1000";
@@ -228,7 +222,6 @@ mod tests {
         let pipe = place.join("pipe");
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, Mode::RWXU, 0).unwrap();
         assert_eq!(of(&pipe), 0);
-        fs::remove_dir_all(place).unwrap();
     }
 
     /// The environment comes from a caller with fewer privileges than the program: it is ignored, under any
@@ -248,9 +241,10 @@ mod tests {
             silverpoint_tests::skipped!("a program of another user can be made by root only");
             return;
         }
-        let place = place("privileged");
+        let folder = tempfile::TempDir::with_prefix("silverpoint-properties-").unwrap();
+        let place = folder.path();
         let program = place.join("program");
-        fs::set_permissions(&place, PermissionsExt::from_mode(0o755)).unwrap();
+        fs::set_permissions(place, PermissionsExt::from_mode(0o755)).unwrap();
         fs::copy(env::current_exe().unwrap(), &program).unwrap();
         chown(&program, Some(OTHER), Some(OTHER)).unwrap();
         for (role, mode) in [("privileged", 0o4755), ("not", 0o755)] {
@@ -265,6 +259,5 @@ mod tests {
             let text = String::from_utf8_lossy(&output.stdout);
             assert!(output.status.success() && text.contains("1 passed"), "{role}: {text}");
         }
-        fs::remove_dir_all(place).unwrap();
     }
 }

@@ -7,9 +7,9 @@ mod cbor;
 #[allow(dead_code)]
 mod reader;
 
+use std::env;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::{env, fs};
 
 use silverpoint::{info, warn};
 
@@ -29,14 +29,13 @@ fn levels_that_a_feature_leaves_out_are_not_there() {
     if env::var_os(ROLE).is_some() {
         return record();
     }
-    let root = env::temp_dir().join(format!("silverpoint-left-out-{}", std::process::id()));
+    let root = silverpoint_tests::folder_in_memory();
     let settings = [(ROLE, "record"), ("SILVERPOINT_FILTER", "trace")];
     let mut again = Command::new(env::current_exe().unwrap());
-    again.args([NAME, "--exact"]).envs(settings).env("SILVERPOINT_DIR", &root);
+    again.args([NAME, "--exact"]).envs(settings).env("SILVERPOINT_DIR", root.path());
     let output = again.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
-    let session = reader::only_session(&root);
-    fs::remove_dir_all(&root).unwrap();
+    let session = reader::only_session(root.path());
     let below = u32::from(!cfg!(feature = "max_level_warn"));
     assert_eq!(session.args_of("kept {}"), [below.to_string()], "evaluated {below} times");
     assert_eq!(session.args_of("below {}").len(), below as usize);

@@ -8,10 +8,11 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 use rustix::process::Signal;
 use silverpoint_killtest::counts::{self, Counts};
+use tempfile::TempDir;
 
 use crate::judge::judge;
 use crate::plan::{BURST, Plan, Target};
-use crate::system::{Deadline, Folder, collectors, is_alive, is_halted, kill, pause, signal};
+use crate::system::{Deadline, collectors, is_alive, is_halted, kill, pause, signal};
 use crate::torn;
 
 /// Paths of the programs.
@@ -32,19 +33,17 @@ struct Round<'a> {
     programs: &'a Programs,
     plan: &'a Plan,
     /// On a disk: the trace, the counts, what programs say.
-    folder: Folder,
+    folder: TempDir,
     /// In shared memory, as usual: the sessions.
-    root: Folder,
+    root: TempDir,
     counts: Counts,
     deadline: Deadline,
 }
 
 /// Runs a round; gives the number of records counted.
 pub fn run(programs: &Programs, plan: &Plan) -> Result<u64, String> {
-    let shared = Path::new("/dev/shm");
-    let temporary = std::env::temp_dir();
-    let folder = Folder::new(&temporary)?;
-    let root = Folder::new(if shared.is_dir() { shared } else { &temporary })?;
+    let folder = TempDir::with_prefix("silverpoint-kill-").map_err(|e| e.to_string())?;
+    let root = silverpoint_tests::folder_in_memory();
     fs::DirBuilder::new().mode(0o700).create(root.path().join("root")).map_err(|e| e.to_string())?;
     let path = folder.path().join("counts");
     File::create(&path).and_then(|file| file.set_len(counts::SIZE)).map_err(|e| e.to_string())?;

@@ -1,8 +1,6 @@
 //! Processes and folders of a round.
 
 use std::fs;
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
@@ -41,34 +39,6 @@ impl Deadline {
     /// Waits for the end of a child.
     pub fn wait_for(self, what: &str, child: &mut Child) -> Result<ExitStatus, String> {
         self.wait(what, || child.try_wait().map_err(|error| error.to_string()))
-    }
-}
-
-/// A folder that goes when the round is over.
-pub struct Folder(PathBuf);
-
-impl Folder {
-    /// Makes one, for this user alone.
-    pub fn new(base: &Path) -> Result<Folder, String> {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        let path = base.join(format!(
-            "silverpoint-kill-{}-{}",
-            std::process::id(),
-            now.map_or(0, |since| since.as_nanos())
-        ));
-        fs::DirBuilder::new().mode(0o700).create(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-        Ok(Folder(path))
-    }
-
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

@@ -1,4 +1,5 @@
-//! What the tests of all crates share: to say that a test, or part of it, cannot run here. And a reader of Event Trace Logs ([`etl`]).
+//! What the tests of all crates share: to say that a test, or part of it, cannot run here, and folders for sessions ([`folder_in_memory`]). And a reader of Event Trace
+//! Logs ([`etl`]).
 //!
 //! A test that returns early has passed, as far as its runner knows, and what it prints is shown only when it fails. So [`skipped!`] writes where nobody captures, and
 //! `scripts/test` counts the test as skipped, not as passed.
@@ -17,7 +18,10 @@ pub mod etl;
 
 use std::fmt;
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::thread;
+
+use tempfile::{Builder, TempDir};
 
 /// Says what of the calling test cannot run here, and why: arguments as those of `format!`.
 #[macro_export]
@@ -33,4 +37,15 @@ pub fn say(why: fmt::Arguments<'_>) {
     // Lines of its own, and in one piece: other tests write at the same time, and runners dots without an end.
     let line = format!("\nSKIPPED: {test}: {why}\n");
     let _ = io::stderr().write_all(line.as_bytes());
+}
+
+/// A folder of this user alone that nothing else has, removed with the value: a root of sessions, or a place for one. It is in memory where the system has a place for that.
+pub fn folder_in_memory() -> TempDir {
+    let mut builder = Builder::new();
+    builder.prefix("silverpoint-test-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    let memory = Path::new("/dev/shm");
+    let made = if memory.is_dir() { builder.tempdir_in(memory) } else { builder.tempdir() };
+    made.expect("a folder")
 }

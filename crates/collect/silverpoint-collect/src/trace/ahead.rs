@@ -79,14 +79,6 @@ mod tests {
     use super::*;
     use std::os::unix::fs::{FileExt, MetadataExt};
 
-    /// A file without a name.
-    fn file(name: &str) -> File {
-        let path = std::env::temp_dir().join(format!("silverpoint-ahead-{name}-{}", std::process::id()));
-        let file = File::options().read(true).write(true).create_new(true).open(&path).unwrap();
-        std::fs::remove_file(&path).unwrap();
-        file
-    }
-
     fn on_disk(file: &File) -> u64 {
         file.metadata().unwrap().blocks() * 512
     }
@@ -94,7 +86,7 @@ mod tests {
     #[test]
     fn no_more_is_asked_for_than_may_still_be_written() {
         const MOST: u64 = 2 << 20;
-        let file = file("most");
+        let file = tempfile::tempfile().unwrap();
         let mut ahead = Ahead::default();
         let bytes = vec![1; 64 << 10];
         for at in (0..MOST).step_by(bytes.len()) {
@@ -106,7 +98,7 @@ mod tests {
 
     #[test]
     fn what_a_dead_writer_left_ahead_is_given_back() {
-        let file = file("left");
+        let file = tempfile::tempfile().unwrap();
         let bytes = vec![1; 2 << 20];
         file.write_all_at(&bytes, 0).unwrap();
         Ahead::default().reach(&file, bytes.len() as u64, 1, u64::MAX);
@@ -117,7 +109,7 @@ mod tests {
 
     #[test]
     fn what_is_ahead_is_behind_the_end_and_given_back() {
-        let file = file("behind");
+        let file = tempfile::tempfile().unwrap();
         let mut ahead = Ahead::default();
         let bytes = vec![1; 64 << 10];
         let mut end = 0;
@@ -139,7 +131,7 @@ mod tests {
     /// A log's lines belong to the day on which they were written, not to that of its logger's end.
     #[test]
     fn giving_back_leaves_the_time_of_the_last_write() {
-        let file = file("time");
+        let file = tempfile::tempfile().unwrap();
         file.write_all_at(&vec![1; 2 << 20], 0).unwrap();
         let written = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
         for left in [false, true] {

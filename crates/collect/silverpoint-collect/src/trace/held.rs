@@ -195,6 +195,8 @@ fn bytes(source: &Source<'_>, at: u64, header: &BlockHeader) -> io::Result<Optio
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use silverpoint_wire::block::push_block;
 
     use super::*;
@@ -203,11 +205,9 @@ mod tests {
         let mut bytes = Vec::new();
         let text = format!("format={format}\nwriter=other\n");
         push_block(&mut bytes, &BlockHeader::new(BlockKind::FILE, text.as_bytes()), text.as_bytes());
-        let path = std::env::temp_dir().join(format!("silverpoint-held-{format}-{}", std::process::id()));
-        std::fs::write(&path, bytes)?;
-        let held = Held::read(&File::open(&path)?);
-        std::fs::remove_file(&path)?;
-        held
+        let mut file = tempfile::tempfile()?;
+        file.write_all(&bytes)?;
+        Held::read(&file)
     }
 
     #[test]

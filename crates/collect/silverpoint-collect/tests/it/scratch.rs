@@ -3,49 +3,49 @@
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use silverpoint_collect::{Config, OutputConfig};
+use tempfile::TempDir;
 
 /// A directory with a root of sessions and room for trace files.
 pub struct Scratch {
-    path: PathBuf,
+    folder: TempDir,
 }
 
 impl Scratch {
     pub fn new(name: &str) -> Self {
-        Self::below(&std::env::temp_dir(), name)
+        Self::below(None, name)
     }
 
     /// In the file system in memory. `None`: there is none.
     pub fn in_memory(name: &str) -> Option<Self> {
         let place = Path::new("/dev/shm");
         let is_tmpfs = rustix::fs::statfs(place).is_ok_and(|stat| stat.f_type as u32 == 0x0102_1994);
-        is_tmpfs.then(|| Self::below(place, name))
+        is_tmpfs.then(|| Self::below(Some(place), name))
     }
 
-    fn below(place: &Path, name: &str) -> Self {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = place.join(format!("silverpoint-collect-{name}-{}-{number}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        for directory in [path.clone(), path.join("root")] {
-            fs::DirBuilder::new().mode(0o700).create(directory).unwrap();
-        }
-        Self { path }
+    fn below(place: Option<&Path>, name: &str) -> Self {
+        let prefix = format!("silverpoint-collect-{name}-");
+        let folder = match place {
+            Some(place) => TempDir::with_prefix_in(prefix, place),
+            None => TempDir::with_prefix(prefix),
+        };
+        let folder = folder.unwrap();
+        fs::DirBuilder::new().mode(0o700).create(folder.path().join("root")).unwrap();
+        Self { folder }
     }
 
     pub fn path(&self) -> &Path {
-        &self.path
+        self.folder.path()
     }
 
     pub fn root(&self) -> PathBuf {
-        self.path.join("root")
+        self.path().join("root")
     }
 
     pub fn trace(&self) -> PathBuf {
-        self.path.join("trace.silver")
+        self.path().join("trace.silver")
     }
 
     pub fn output(&self) -> OutputConfig {
@@ -54,12 +54,6 @@ impl Scratch {
 
     pub fn config(&self) -> Config {
         Config::new(self.root(), self.output())
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.path);
     }
 }
 

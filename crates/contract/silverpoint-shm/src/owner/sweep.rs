@@ -186,7 +186,7 @@ fn session_name(bytes: &[u8]) -> Option<Name> {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::os::unix::fs::DirBuilderExt;
+    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 
     use rustix::fs::inotify;
 
@@ -195,9 +195,11 @@ mod tests {
     /// A collector that comes for it must not find its lock taken, not even for a moment: so the lock is not even looked at.
     #[test]
     fn the_collectors_lock_of_the_living_is_left_alone() {
-        let parent = std::env::temp_dir().join(format!("silverpoint-shm-sweep-{}", std::process::id()));
-        let directory = parent.join("1-2-3");
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory).unwrap();
+        let private = fs::Permissions::from_mode(0o700);
+        let parent =
+            tempfile::Builder::new().prefix("silverpoint-sweep-").permissions(private).tempdir().unwrap();
+        let directory = parent.path().join("1-2-3");
+        fs::DirBuilder::new().mode(0o700).create(&directory).unwrap();
         fs::write(directory.join("collector"), "").unwrap();
         let owner = fs::File::create(directory.join("owner")).unwrap();
         let opened = inotify::init(inotify::CreateFlags::NONBLOCK).unwrap();
@@ -207,7 +209,7 @@ mod tests {
             let event = inotify::Reader::new(&opened, &mut buffer).next().map(|event| event.events());
             event.is_ok_and(|event| event.contains(inotify::ReadFlags::OPEN))
         };
-        let root = Root::open_directory(&parent).unwrap();
+        let root = Root::open_directory(parent.path()).unwrap();
 
         assert!(locks::try_lock(owner.as_fd(), 0, Lock::Exclusive).unwrap());
         assert_eq!(sweep(&root, &Bounds::AT_START), 0);
@@ -216,7 +218,6 @@ mod tests {
         locks::unlock(owner.as_fd(), 0).unwrap();
         assert_eq!(sweep(&root, &Bounds::AT_START), 1);
         assert!(!directory.exists() && was_opened());
-        fs::remove_dir_all(parent).unwrap();
     }
 
     #[test]

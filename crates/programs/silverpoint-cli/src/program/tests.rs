@@ -1,28 +1,21 @@
-use std::io::Write;
-use std::path::PathBuf;
-
 use silverpoint_wire::level::{Kind, Level};
+use tempfile::TempDir;
 
 use super::*;
 
 /// A file that goes with the test.
-struct Scratch(PathBuf);
+struct Scratch(TempDir);
 
 impl Scratch {
-    fn new(name: &str) -> Scratch {
-        Scratch(std::env::temp_dir().join(format!("silverpoint-program-{}-{name}", std::process::id())))
+    fn new() -> Scratch {
+        Scratch(TempDir::with_prefix("silverpoint-program-").unwrap())
     }
 
     fn list(&self, bytes: &[u8]) -> Result<List, Failed> {
         // A new file each time: nothing of the old contents stays.
-        File::create(&self.0).unwrap().write_all(bytes).unwrap();
-        sites(&self.0)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
+        let path = self.0.path().join("program");
+        std::fs::write(&path, bytes).unwrap();
+        sites(&path)
     }
 }
 
@@ -101,7 +94,7 @@ fn whole() -> Vec<u8> {
 
 #[test]
 fn entries_are_read_and_sorted_and_merged() {
-    let scratch = Scratch::new("whole");
+    let scratch = Scratch::new();
     let list = scratch.list(&whole()).unwrap();
     assert_eq!((&list.notes[..], list.is_damaged), (&[] as &[String], false));
     let [span, log] = &list.sites[..] else { panic!("{:?}", list.sites) };
@@ -124,7 +117,7 @@ fn entries_are_read_and_sorted_and_merged() {
 
 #[test]
 fn a_stream_of_which_nothing_is_known_gives_way_to_a_text_of_its_place() {
-    let scratch = Scratch::new("stream");
+    let scratch = Scratch::new();
     let mut data = TEXTS.to_vec();
     let place = |at: i32, kind: u8, line: u32, template: bool| {
         let mut texts = texts(at);
@@ -144,7 +137,7 @@ fn a_stream_of_which_nothing_is_known_gives_way_to_a_text_of_its_place() {
 
 #[test]
 fn what_is_wrong_is_told_and_the_rest_is_listed() {
-    let scratch = Scratch::new("wrong");
+    let scratch = Scratch::new();
     let good = whole();
     let at = DATA_AT + 32;
     // Where, what is put there, how many sites are left, and the message with its offset.
@@ -176,7 +169,7 @@ fn what_is_wrong_is_told_and_the_rest_is_listed() {
 
 #[test]
 fn files_that_are_no_programs_are_refused() {
-    let scratch = Scratch::new("refused");
+    let scratch = Scratch::new();
     let good = whole();
     let headers_at = good.len() - 4 * 64;
     let cases: [(usize, &[u8], &str); 13] = [
@@ -199,7 +192,7 @@ fn files_that_are_no_programs_are_refused() {
         file[at..at + bytes.len()].copy_from_slice(bytes);
         let failed = scratch.list(&file).err().expect(said);
         assert!(failed.message.contains(said), "{}", failed.message);
-        assert!(failed.message.contains("-refused: "), "{}", failed.message);
+        assert!(failed.message.contains("/program: "), "{}", failed.message);
         assert_eq!(failed.exit, Exit::NotATraceFile);
     }
     for len in 0..good.len() {
@@ -222,7 +215,7 @@ impl Random {
 
 #[test]
 fn nothing_that_is_flipped_makes_it_panic() {
-    let scratch = Scratch::new("flipped");
+    let scratch = Scratch::new();
     let good = whole();
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     let (mut damaged, mut refused) = (0, 0);

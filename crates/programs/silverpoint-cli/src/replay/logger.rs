@@ -184,13 +184,11 @@ mod tests {
     #[test]
     fn what_is_between_it_and_the_sinks_stays_small() {
         const COUNT: usize = 5000;
-        let folder = std::env::temp_dir().join(format!("silverpoint-feed-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).unwrap();
+        let folder = tempfile::TempDir::with_prefix("silverpoint-feed-").unwrap();
         let line =
             |n| format!("{{\"time\":\"2026-11-20T19:02:11Z\",\"tid\":{},\"message\":\"n{n}\"}}\n", n % 3 + 1);
         let text: String = (0..COUNT).map(line).collect();
-        let path = folder.join("in.silver");
+        let path = folder.path().join("in.silver");
         let mut writer = SilverWriter::new(File::create(&path).unwrap()).unwrap();
         let mut reader = JsonReader::new(Input::new(Box::new(std::io::Cursor::new(text))), 1);
         while reader.advance().unwrap() {
@@ -198,7 +196,7 @@ mod tests {
         }
         writer.finish().unwrap();
         let trace = Trace::open(&[path]).unwrap();
-        let log = Destination::File(folder.join("out.log"));
+        let log = Destination::File(folder.path().join("out.log"));
         let printing = Shown::parse_from(["x", "--pattern", "{message}"]).printing;
         let zone = silverpoint_render::time::utc_zone();
         let mut sink = Logger::open(&[&log], None, &printing, zone, &trace, Arc::default()).unwrap();
@@ -219,12 +217,11 @@ mod tests {
         }
         assert!(most < 64 << 10, "{most}");
         Box::new(sink).finish().unwrap();
-        let out = fs::read_to_string(folder.join("out.log")).unwrap();
+        let out = fs::read_to_string(folder.path().join("out.log")).unwrap();
         let mut lines: Vec<usize> = out.lines().map(|line| line[1..].parse().unwrap()).collect();
         assert_eq!(lines.len(), COUNT);
         lines.sort_unstable();
         assert!(lines.into_iter().eq(0..COUNT));
         assert!(!file.exists());
-        fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -3,8 +3,7 @@
 #[path = "../../../../read/silverpoint-trace/examples/make_trace/builder.rs"]
 mod builder;
 
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -14,20 +13,12 @@ use silverpoint_trace::Tally;
 use silverpoint_wire::block::LossInfo;
 use silverpoint_wire::layout::record::{LOSS, STALL};
 use silverpoint_wire::level::Level;
+use tempfile::NamedTempFile;
 
 use self::builder::{Builder, log};
 use super::model::{Column, Counts, Model, View};
 use super::plain;
 use super::screen::{Screen, Wish};
-
-/// A file that goes with the test.
-struct Temporary(PathBuf);
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
 
 /// Two sites of a process, one of another; a wait and a loss, each before a record.
 fn built() -> Builder {
@@ -70,13 +61,10 @@ fn built() -> Builder {
 
 /// The model of that trace after one interval of two seconds.
 fn counted(view: View, column: Column) -> (Model, Tally) {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let name =
-        format!("silverpoint-top-{}-{}.silver", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
-    let file = Temporary(std::env::temp_dir().join(name));
-    std::fs::write(&file.0, built().bytes).unwrap();
+    let mut file = NamedTempFile::with_prefix("silverpoint-top-").unwrap();
+    file.write_all(&built().bytes).unwrap();
     let mut tally = Tally::new();
-    tally.add(&file.0, false).unwrap();
+    tally.add(file.path(), false).unwrap();
     let begun = Instant::now();
     let mut model = Model::new(view, column, begun);
     for _ in 0..2 {

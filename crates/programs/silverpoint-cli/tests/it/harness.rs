@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::fs::Permissions;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{Read, Write};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, Once, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -16,30 +17,30 @@ use rustix::process::{Pid, Signal, kill_process};
 use silverpoint_shm::observer::{ObservedSession, list};
 use silverpoint_shm::root::Root;
 use silverpoint_wire::layout::collector_state;
+use tempfile::{Builder, TempDir};
 
 /// A test that waits longer has found a hang.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A folder that goes with the test.
 pub struct Scratch {
-    path: PathBuf,
+    folder: TempDir,
 }
 
 impl Scratch {
     pub fn new() -> Scratch {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
         handle_ignored_signals();
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("silverpoint-cli-{}-{number}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        for path in [path.clone(), path.join("root")] {
-            std::fs::DirBuilder::new().mode(0o700).create(path).unwrap();
-        }
-        Scratch { path }
+        let folder = Builder::new()
+            .prefix("silverpoint-cli-")
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir()
+            .unwrap();
+        std::fs::DirBuilder::new().mode(0o700).create(folder.path().join("root")).unwrap();
+        Scratch { folder }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
-        self.path.join(name)
+        self.folder.path().join(name)
     }
 
     /// Where sessions are.
@@ -63,7 +64,7 @@ impl Scratch {
         words: impl IntoIterator<Item = S>,
     ) -> Command {
         let mut command = Command::new(program);
-        command.args(words).current_dir(&self.path).stdin(Stdio::null());
+        command.args(words).current_dir(&self.folder).stdin(Stdio::null());
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("SILVERPOINT_")) {
             command.env_remove(name);
         }
@@ -154,12 +155,6 @@ impl Scratch {
         let ls = self.run(["ls", "--json"]);
         assert_eq!(ls.code(), Some(0), "{ls:?}");
         ls.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.path);
     }
 }
 

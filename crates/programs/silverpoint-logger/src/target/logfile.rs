@@ -455,6 +455,10 @@ fn moved(path: &Path, identity: (u64, u64)) -> io::Result<Option<File>> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
+    use tempfile::TempDir;
+
     use super::*;
     use crate::config::Sink;
 
@@ -465,11 +469,9 @@ mod tests {
     }
 
     /// A log of one write, left by a process that died then or, `unfinished`, within a second one.
-    fn left(name: &str, unfinished: bool) -> (std::path::PathBuf, std::path::PathBuf) {
-        let directory =
-            std::env::temp_dir().join(format!("silverpoint-logfile-{}-{name}", std::process::id()));
-        fs::create_dir_all(&directory).unwrap();
-        let path = directory.join("app.log");
+    fn left(unfinished: bool) -> (TempDir, PathBuf) {
+        let directory = TempDir::with_prefix("silverpoint-logfile-").unwrap();
+        let path = directory.path().join("app.log");
         let mut log = open(&path);
         log.append(b"one\n", vec![([1; 16], 1, 8)], Vec::new()).unwrap();
         if unfinished {
@@ -484,59 +486,56 @@ mod tests {
         (directory, path)
     }
 
-    fn resumed(directory: &Path, path: &Path) -> Vec<Position> {
-        let (mut cursor, entries) = Cursor::open(&directory.join("cursor")).unwrap();
+    fn resumed(directory: &TempDir, path: &Path) -> Vec<Position> {
+        let (mut cursor, entries) = Cursor::open(&directory.path().join("cursor")).unwrap();
         resume(path, &mut cursor, entries).unwrap().positions
     }
 
     #[test]
     fn a_log_that_others_have_cut_repeats_nothing() {
-        let (directory, path) = left("cut", false);
+        let (directory, path) = left(false);
         File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
         assert_eq!(resumed(&directory, &path), [([1; 16], 1, 8)]);
-        fs::remove_dir_all(directory).unwrap();
     }
 
     #[test]
     fn a_write_that_was_not_finished_is_taken_back() {
-        let (directory, path) = left("unfinished", true);
+        let (directory, path) = left(true);
         assert_eq!(resumed(&directory, &path), [([1; 16], 1, 8)]);
         assert_eq!(fs::read(&path).unwrap(), b"one\n");
-        fs::remove_dir_all(directory).unwrap();
     }
     /// A write had failed for lack of room, and room was made before the next start: the announced data must
     /// not be taken for written.
     #[test]
     fn a_write_that_was_not_finished_is_repeated_when_the_log_is_gone() {
-        let (directory, path) = left("gone", true);
+        let (directory, path) = left(true);
         fs::remove_file(&path).unwrap();
         assert_eq!(resumed(&directory, &path), [([1; 16], 1, 8)]);
         // Also when another has its name, and its number.
         fs::write(&path, "another program's\n").unwrap();
         assert_eq!(resumed(&directory, &path), [([1; 16], 1, 8)]);
-        fs::remove_dir_all(directory).unwrap();
     }
 
     #[test]
     fn a_write_that_was_not_finished_is_taken_back_from_a_log_that_was_moved() {
-        let (directory, path) = left("moved", true);
-        let moved = directory.join("app.1.log");
+        let (directory, path) = left(true);
+        let moved = directory.path().join("app.1.log");
         fs::rename(&path, &moved).unwrap();
         assert_eq!(resumed(&directory, &path), [([1; 16], 1, 8)]);
         assert_eq!(fs::read(&moved).unwrap(), b"one\n");
         // A completed write without its confirmation is found, and not repeated.
-        let (directory, path) = left("moved", true);
+        let (directory, path) = left(true);
+        let moved = directory.path().join("app.1.log");
         fs::rename(&path, &moved).unwrap();
         File::options().write(true).open(&moved).unwrap().write_all_at(b"two\n", 4).unwrap();
         assert_eq!(resumed(&directory, &path), [([1; 16], 1, 16)]);
         assert_eq!(fs::read(&moved).unwrap(), b"one\ntwo\n");
-        fs::remove_dir_all(directory).unwrap();
     }
 
     /// Room behind the end is asked for where a file grows, never behind what it may grow to, and nothing of it is left.
     #[test]
     fn what_was_ahead_of_a_log_is_given_back() {
-        let (directory, path) = left("ahead", false);
+        let (_directory, path) = left(false);
         let mut log = open(&path);
         let lines = vec![b'\n'; 256 << 10];
         let begin = fs::metadata(&path).unwrap().len();
@@ -562,20 +561,18 @@ mod tests {
             assert!(on_disk() < len + (1 << 20), "{} on disk", on_disk());
         }
         assert!(fs::read(&path).unwrap().ends_with(b"another's\n"));
-        fs::remove_dir_all(directory).unwrap();
     }
 
     /// The second announcement must not overwrite the entry with the certain end of the log after the first
     /// has failed.
     #[test]
     fn two_writes_in_a_row_that_were_not_finished_are_both_taken_back() {
-        let (directory, path) = left("twice", true);
-        let (mut cursor, entries) = Cursor::open(&directory.join("cursor")).unwrap();
+        let (directory, path) = left(true);
+        let (mut cursor, entries) = Cursor::open(&directory.path().join("cursor")).unwrap();
         let log = entries[0].log;
         assert_eq!(resume(&path, &mut cursor, entries).unwrap().positions, [([1; 16], 1, 8)]);
         let positions = vec![([1; 16], 1, 24)];
         cursor.announce(&mut Entry { log, begin: 4, len: 9, positions, ..Entry::default() }).unwrap();
         assert_eq!(resumed(&directory, &path), [([1; 16], 1, 8)]);
-        fs::remove_dir_all(directory).unwrap();
     }
 }

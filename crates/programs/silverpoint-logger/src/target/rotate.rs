@@ -392,20 +392,19 @@ fn lower_priority() {
 
 #[cfg(test)]
 mod tests {
+    use tempfile::TempDir;
+
     use super::*;
 
-    struct Folder(PathBuf);
+    struct Folder(TempDir);
 
     impl Folder {
-        fn new(name: &str) -> Self {
-            let path = std::env::temp_dir().join(format!("silverpoint-rotate-{}-{name}", std::process::id()));
-            let _ = fs::remove_dir_all(&path);
-            fs::create_dir_all(&path).unwrap();
-            Self(path)
+        fn new() -> Self {
+            Self(TempDir::with_prefix("silverpoint-rotate-").unwrap())
         }
 
         fn log(&self) -> PathBuf {
-            self.0.join("app.log")
+            self.0.path().join("app.log")
         }
 
         fn names(&self) -> Vec<String> {
@@ -418,12 +417,6 @@ mod tests {
         }
     }
 
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
-
     const ALL: Keep = Keep { count: u32::MAX, bytes: u64::MAX, compress: None, naming: Naming::Numbers };
 
     fn rotate(folder: &Folder, files: &mut OldFiles, text: &str) {
@@ -433,17 +426,17 @@ mod tests {
 
     #[test]
     fn the_newest_stay_by_number_and_by_bytes() {
-        let folder = Folder::new("keep");
+        let folder = Folder::new();
         // Not old files of this log, although similar.
         for name in ["app.01.log", "app.x.log", "app.0.log", "app.1.txt"] {
-            fs::write(folder.0.join(name), "").unwrap();
+            fs::write(folder.0.path().join(name), "").unwrap();
         }
         let others = folder.names();
         let mut files = OldFiles::new(&folder.log(), Keep { count: 3, ..ALL });
         for text in ["one", "two", "three", "four", "five"] {
             rotate(&folder, &mut files, text);
         }
-        let read = |name: &str| fs::read_to_string(folder.0.join(name)).unwrap();
+        let read = |name: &str| fs::read_to_string(folder.0.path().join(name)).unwrap();
         assert_eq!([read("app.1.log"), read("app.2.log"), read("app.3.log")], ["five", "four", "three"]);
         files.set_keep(Keep { bytes: 9, ..ALL });
         rotate(&folder, &mut files, "five.");
@@ -470,11 +463,11 @@ mod tests {
     /// The thread is held up by a file that says nothing, a pipe; then it goes on in the middle of the next logger's work.
     #[test]
     fn nobody_waits_for_a_thread_that_is_held_up_and_it_names_nothing_any_more() {
-        let folder = Folder::new("held");
-        let pipe = folder.0.join("app.2.log");
+        let folder = Folder::new();
+        let pipe = folder.0.path().join("app.2.log");
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
-        fs::write(folder.0.join("app.1.log"), "first\n").unwrap();
+        fs::write(folder.0.path().join("app.1.log"), "first\n").unwrap();
         let keep = Keep { compress: Some(Compression::Zstd(3)), ..ALL };
         let files = OldFiles::new(&folder.log(), keep);
         // It opens the oldest first. Opening a pipe for writing without waiting succeeds when it has a
@@ -498,8 +491,8 @@ mod tests {
             done.send(()).unwrap();
         });
         is_done.recv_timeout(std::time::Duration::from_secs(30)).expect("the end waits for the thread");
-        assert_eq!(fs::read_to_string(folder.0.join("app.1.log")).unwrap(), "first\n");
-        assert!(!folder.0.join("app.1.log.zst").exists());
+        assert_eq!(fs::read_to_string(folder.0.path().join("app.1.log")).unwrap(), "first\n");
+        assert!(!folder.0.path().join("app.1.log.zst").exists());
         // The next logger's files have other names, and it compresses what the first has left.
         fs::remove_file(&pipe).unwrap();
         fs::write(&pipe, "second\n").unwrap();
@@ -515,25 +508,25 @@ mod tests {
         }
         assert_eq!(folder.names(), ["app.1.log.zst", "app.2.log.zst"]);
         for (name, text) in [("app.1.log.zst", "first\n"), ("app.2.log.zst", "second\n")] {
-            let bytes = fs::read(folder.0.join(name)).unwrap();
+            let bytes = fs::read(folder.0.path().join(name)).unwrap();
             assert_eq!(zstd::decode_all(&bytes[..]).unwrap(), text.as_bytes(), "{name}");
         }
     }
 
     #[test]
     fn a_hole_ends_the_shift() {
-        let folder = Folder::new("hole");
-        fs::write(folder.0.join("app.1.log"), "a").unwrap();
-        fs::write(folder.0.join("app.3.log"), "c").unwrap();
+        let folder = Folder::new();
+        fs::write(folder.0.path().join("app.1.log"), "a").unwrap();
+        fs::write(folder.0.path().join("app.3.log"), "c").unwrap();
         let mut files = OldFiles::new(&folder.log(), ALL);
         rotate(&folder, &mut files, "new");
         assert_eq!(folder.names(), ["app.1.log", "app.2.log", "app.3.log"]);
-        assert_eq!(fs::read_to_string(folder.0.join("app.2.log")).unwrap(), "a");
+        assert_eq!(fs::read_to_string(folder.0.path().join("app.2.log")).unwrap(), "a");
     }
 
     #[test]
     fn everything_is_compressed_under_the_name_that_it_has_by_then() {
-        let folder = Folder::new("zstd");
+        let folder = Folder::new();
         let mut files = OldFiles::new(&folder.log(), Keep { compress: Some(Compression::Zstd(3)), ..ALL });
         let texts: Vec<String> = (0..20).map(|n| format!("line {n}\n").repeat(5_000)).collect();
         for text in &texts {
@@ -544,17 +537,17 @@ mod tests {
         assert!(expected.iter().all(|name| folder.names().contains(name)), "{:?}", folder.names());
         assert_eq!(folder.names().len(), 20);
         for (name, text) in expected.iter().zip(texts.iter().rev()) {
-            let bytes = fs::read(folder.0.join(name)).unwrap();
+            let bytes = fs::read(folder.0.path().join(name)).unwrap();
             assert_eq!(String::from_utf8(zstd::decode_all(&bytes[..]).unwrap()).unwrap(), *text, "{name}");
         }
     }
 
     #[test]
     fn names_by_date_stay_and_the_newest_are_kept() {
-        let folder = Folder::new("dates");
+        let folder = Folder::new();
         // From a time with numbers; and a foreign file.
         for name in ["app.1.log", "app.2.log", "app.2026-11-19.txt", "app.2026-11.log"] {
-            fs::write(folder.0.join(name), "").unwrap();
+            fs::write(folder.0.path().join(name), "").unwrap();
         }
         let keep = Keep { count: 4, naming: Naming::Dates, ..ALL };
         let mut files = OldFiles::new(&folder.log(), keep);
@@ -571,9 +564,9 @@ mod tests {
         let others = ["2026-11-19.txt", "2026-11.log"];
         assert_eq!(folder.names(), dated(&[&all[..], &others[..]].concat()));
         // A file that was removed by hand leaves its name free, but not for an older one.
-        fs::remove_file(folder.0.join("app.2026-11-20.1.log")).unwrap();
+        fs::remove_file(folder.0.path().join("app.2026-11-20.1.log")).unwrap();
         rotate(&folder, &mut files, "again");
-        assert_eq!(fs::read_to_string(folder.0.join("app.2026-11-20.3.log")).unwrap(), "again");
+        assert_eq!(fs::read_to_string(folder.0.path().join("app.2026-11-20.3.log")).unwrap(), "again");
         files.set_keep(Keep { count: 1, ..keep });
         rotate(&folder, &mut files, "last");
         assert_eq!(folder.names(), dated(&[&["2026-11-20.4.log"], &others[..]].concat()));
@@ -585,7 +578,7 @@ mod tests {
 
     #[test]
     fn gzip_is_what_others_read_and_stays_when_the_compression_changes() {
-        let folder = Folder::new("gzip");
+        let folder = Folder::new();
         let keep = Keep { compress: Some(Compression::Gzip(6)), naming: Naming::Dates, ..ALL };
         let mut files = OldFiles::new(&folder.log(), keep);
         let text = "a line\n".repeat(100_000);
@@ -596,7 +589,7 @@ mod tests {
         until_compressed(&files);
         assert_eq!(folder.names(), ["app.2026-11-20.1.log.zst", "app.2026-11-20.log.gz"]);
         let mut read = String::new();
-        let file = File::open(folder.0.join("app.2026-11-20.log.gz")).unwrap();
+        let file = File::open(folder.0.path().join("app.2026-11-20.log.gz")).unwrap();
         flate2::read::GzDecoder::new(file).read_to_string(&mut read).unwrap();
         assert_eq!(read, text);
     }
@@ -604,18 +597,18 @@ mod tests {
     /// What a process leaves that is killed at one of its points.
     #[test]
     fn what_was_left_unfinished_is_finished() {
-        let folder = Folder::new("left");
+        let folder = Folder::new();
         let whole = zstd::encode_all(&b"second\n"[..], 3).unwrap();
-        fs::write(folder.0.join("app.1.log"), "first\n").unwrap();
-        fs::write(folder.0.join("app.2.log"), "second\n").unwrap();
-        fs::write(folder.0.join("app.2.log.zst"), whole).unwrap();
-        fs::write(folder.0.join("app.log.4294967295.compressing"), "half of something").unwrap();
+        fs::write(folder.0.path().join("app.1.log"), "first\n").unwrap();
+        fs::write(folder.0.path().join("app.2.log"), "second\n").unwrap();
+        fs::write(folder.0.path().join("app.2.log.zst"), whole).unwrap();
+        fs::write(folder.0.path().join("app.log.4294967295.compressing"), "half of something").unwrap();
         // A foreign file.
-        fs::write(folder.0.join("app.log.x.compressing"), "").unwrap();
+        fs::write(folder.0.path().join("app.log.x.compressing"), "").unwrap();
         let files = OldFiles::new(&folder.log(), Keep { compress: Some(Compression::Zstd(3)), ..ALL });
         until_compressed(&files);
         assert_eq!(folder.names(), ["app.1.log.zst", "app.2.log.zst", "app.log.x.compressing"]);
-        let bytes = fs::read(folder.0.join("app.1.log.zst")).unwrap();
+        let bytes = fs::read(folder.0.path().join("app.1.log.zst")).unwrap();
         assert_eq!(zstd::decode_all(&bytes[..]).unwrap(), b"first\n");
     }
 }

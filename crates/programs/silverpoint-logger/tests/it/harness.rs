@@ -2,27 +2,24 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+
+use tempfile::TempDir;
 
 /// A directory that is removed in the end.
-pub struct Scratch(PathBuf);
+pub struct Scratch(TempDir);
 
 impl Scratch {
     pub fn new() -> Self {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("silverpoint-logger-{}-{number}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(path.join("sessions")).unwrap();
-        use std::os::unix::fs::PermissionsExt;
-        fs::set_permissions(path.join("sessions"), fs::Permissions::from_mode(0o700)).unwrap();
-        Self(path)
+        let folder = TempDir::with_prefix("silverpoint-logger-").unwrap();
+        fs::DirBuilder::new().mode(0o700).create(folder.path().join("sessions")).unwrap();
+        Self(folder)
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
+        self.0.path().join(name)
     }
 
     pub fn read(&self, name: &str) -> String {
@@ -96,9 +93,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        if !std::thread::panicking() {
-            let _ = fs::remove_dir_all(&self.0);
-        }
+        self.0.disable_cleanup(std::thread::panicking());
     }
 }
 

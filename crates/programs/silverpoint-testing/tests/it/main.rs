@@ -6,9 +6,7 @@ mod losses;
 mod others;
 mod values;
 
-use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, fs};
 
 use silverpoint_shm::observer::{Look, ObservedSession, Slice};
@@ -28,12 +26,12 @@ fn alone_leaving(test: &str, settings: &[(&str, &str)]) -> Option<usize> {
     if env::var_os(ROLE).is_some_and(|wanted| wanted == test) {
         return None;
     }
-    let root = OwnRoot::new();
+    let root = silverpoint_tests::folder_in_memory();
     let mut command = Command::new(env::current_exe().expect("this program"));
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("SILVERPOINT_")) {
         command.env_remove(name);
     }
-    command.args([test, "--exact", "--nocapture"]).env("SILVERPOINT_DIR", &root.0).env(ROLE, test);
+    command.args([test, "--exact", "--nocapture"]).env("SILVERPOINT_DIR", root.path()).env(ROLE, test);
     let output = command.envs(settings.iter().copied()).output().expect("this program again");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(
@@ -42,25 +40,7 @@ fn alone_leaving(test: &str, settings: &[(&str, &str)]) -> Option<usize> {
         output.status,
         String::from_utf8_lossy(&output.stderr)
     );
-    Some(fs::read_dir(&root.0).map_or(0, Iterator::count))
-}
-
-/// A directory for sessions, removed at the end.
-struct OwnRoot(PathBuf);
-
-impl OwnRoot {
-    fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let place = if Path::new("/dev/shm").is_dir() { PathBuf::from("/dev/shm") } else { env::temp_dir() };
-        Self(place.join(format!("silverpoint-testing-{}-{number}", std::process::id())))
-    }
-}
-
-impl Drop for OwnRoot {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+    Some(fs::read_dir(root.path()).map_or(0, Iterator::count))
 }
 
 /// This process's session, as another program would open it.

@@ -1,11 +1,9 @@
 //! A server of a file that the test has written, and a client that sends exactly the given headers.
 
-use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
@@ -13,6 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use silverpoint_read::OpenOptions;
 use silverpoint_view::{Options, Source, Views, serve};
+use tempfile::{Builder, TempPath};
 
 /// How long is waited for what must come.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -36,7 +35,7 @@ impl Answer {
 }
 
 pub struct Server {
-    pub path: PathBuf,
+    pub path: TempPath,
     pub address: SocketAddr,
     /// As it was printed: `/?token=…`.
     pub opening: String,
@@ -45,14 +44,11 @@ pub struct Server {
     thread: Option<JoinHandle<()>>,
 }
 
-/// A file for one test, removed by the server.
-pub fn written(bytes: &[u8]) -> PathBuf {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let name = format!("silverpoint-view-{}-{number}.silver", std::process::id());
-    let path = std::env::temp_dir().join(name);
-    fs::write(&path, bytes).unwrap();
-    path
+/// A file for one test, removed with its name.
+pub fn written(bytes: &[u8]) -> TempPath {
+    let mut file = Builder::new().prefix("silverpoint-view-").suffix(".silver").tempfile().unwrap();
+    file.write_all(bytes).unwrap();
+    file.into_temp_path()
 }
 
 impl Server {
@@ -60,7 +56,7 @@ impl Server {
     pub fn of(bytes: &[u8], follow: bool) -> Self {
         let path = written(bytes);
         let options = OpenOptions { only: true, follow, utc: true };
-        let views = Views::open(Source::Files { paths: vec![path.clone()], options }).unwrap();
+        let views = Views::open(Source::Files { paths: vec![path.to_path_buf()], options }).unwrap();
         let (sender, receiver) = channel();
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
@@ -150,7 +146,6 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         let ended = self.thread.take().map(JoinHandle::join);
-        let _ = fs::remove_file(&self.path);
         if !std::thread::panicking() {
             ended.unwrap().unwrap();
         }

@@ -16,33 +16,20 @@ use silverpoint_wire::layout::CAUSE_NAMES;
 use silverpoint_wire::layout::cause::FULL;
 use silverpoint_wire::level::Level;
 use silverpoint_wire::value::{Sequence, Text, Visitor, walk};
+use tempfile::TempDir;
 
 use crate::generated::description;
 use crate::support::with_reader;
 
-/// A directory that is there as long as this.
-struct Directory(PathBuf);
-
-impl Directory {
-    fn new(name: &str) -> Self {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("ctf-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+fn directory() -> TempDir {
+    TempDir::with_prefix("silverpoint-ctf-").unwrap()
 }
 
 /// Messages that Babeltrace's library gives; `None` where it is not installed.
-fn judged(directory: &Directory) -> Option<Vec<Value>> {
+fn judged(directory: &TempDir) -> Option<Vec<Value>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/judges/ctf.py");
     // Debian's own interpreter has Debian's packages.
-    let asked = Command::new("/usr/bin/python3").arg(script).arg(&directory.0).output();
+    let asked = Command::new("/usr/bin/python3").arg(script).arg(directory.path()).output();
     let asked =
         asked.ok().filter(|asked| !String::from_utf8_lossy(&asked.stderr).contains("No module named 'bt2"));
     let Some(asked) = asked else {
@@ -270,8 +257,8 @@ fn expected(record: &Record<'_>) -> Value {
     })
 }
 
-fn write_all(directory: &Directory, reader: &mut dyn Reader) -> Vec<Value> {
-    let mut writer = CtfWriter::create(&directory.0, &Clock::realtime(None)).unwrap();
+fn write_all(directory: &TempDir, reader: &mut dyn Reader) -> Vec<Value> {
+    let mut writer = CtfWriter::create(directory.path(), &Clock::realtime(None)).unwrap();
     let mut records = Vec::new();
     while reader.advance().unwrap() {
         let record = reader.record().unwrap();
@@ -317,7 +304,7 @@ fn babeltrace_reads_the_vectors() {
         "many-records.raw.silver",
     ] {
         let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../spec/vectors/files");
-        let directory = Directory::new(name);
+        let directory = directory();
         let bytes = fs::read(root.join(name)).unwrap();
         let wanted = with_reader("silver", &bytes, |reader| write_all(&directory, reader));
         assert!(!wanted.is_empty(), "{name}");
@@ -333,8 +320,8 @@ fn babeltrace_reads_generated_values_of_every_type() {
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
     let sites = proptest::collection::vec(description(), 200).new_tree(&mut runner).unwrap().current();
     let process = Process { name: "generated".into(), pid: 7 };
-    let directory = Directory::new("generated");
-    let mut writer = CtfWriter::create(&directory.0, &Clock::realtime(None)).unwrap();
+    let directory = directory();
+    let mut writer = CtfWriter::create(directory.path(), &Clock::realtime(None)).unwrap();
     let mut wanted = Vec::new();
     for (number, (description, args)) in sites.into_iter().enumerate() {
         let site = Site::new(description);
@@ -387,8 +374,8 @@ fn site(signature: &str, names: &str) -> Site {
 fn disorder_losses_and_contradictions() {
     let process = Process { name: "p".into(), pid: 1 };
     let site = site("ih", "a b\na?b\n");
-    let directory = Directory::new("disorder");
-    let mut writer = CtfWriter::create(&directory.0, &Clock::realtime(None)).unwrap();
+    let directory = directory();
+    let mut writer = CtfWriter::create(directory.path(), &Clock::realtime(None)).unwrap();
     let args = [7, 0, 0, 0, 9, 0, 0, 0];
     let good = What::Record { site: &site, site_number: 0, args: &args, truncated: false };
     let bad = What::Record { site: &site, site_number: 0, args: &args[..3], truncated: false };
@@ -438,8 +425,8 @@ fn disorder_losses_and_contradictions() {
 fn what_cannot_be_held_is_refused() {
     let process = Process { name: "p".into(), pid: 1 };
     let site = site("", "");
-    let directory = Directory::new("refused");
-    let mut writer = CtfWriter::create(&directory.0, &Clock::realtime(None)).unwrap();
+    let directory = directory();
+    let mut writer = CtfWriter::create(directory.path(), &Clock::realtime(None)).unwrap();
     let what = What::Record { site: &site, site_number: 0, args: &[], truncated: false };
     let refused = |result| match result {
         Err(WriteError::CannotHold(why)) => why,
@@ -463,8 +450,8 @@ fn what_cannot_be_held_is_refused() {
 
 #[test]
 fn an_empty_trace_is_one() {
-    let directory = Directory::new("empty");
-    CtfWriter::create(&directory.0, &Clock::realtime(None)).unwrap().finish().unwrap();
+    let directory = directory();
+    CtfWriter::create(directory.path(), &Clock::realtime(None)).unwrap().finish().unwrap();
     if let Some(messages) = judged(&directory) {
         assert!(messages.is_empty());
     }

@@ -249,7 +249,8 @@ impl Watcher for Users {
 
 #[test]
 fn whoever_goes_on_knows_what_was_open() {
-    let path = std::env::temp_dir().join(format!("silverpoint-contexts-{}.silver", std::process::id()));
+    let folder = tempfile::TempDir::with_prefix("silverpoint-contexts-").unwrap();
+    let path = folder.path().join("trace.silver");
     fs::write(&path, sample().bytes).unwrap();
     for filter in [Filter::default(), Filter { level: Some(Level::Error), ..Filter::default() }] {
         let total = if filter.level.is_some() { 4 } else { 8 };
@@ -269,5 +270,4 @@ fn whoever_goes_on_knows_what_was_open() {
             }
         }
     }
-    let _ = fs::remove_file(&path);
 }

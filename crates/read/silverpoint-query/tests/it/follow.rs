@@ -9,6 +9,7 @@ use silverpoint_query::filter::{Filter, WhoPattern};
 use silverpoint_trace::{Event, Follow, Trace, Watcher, What};
 use silverpoint_wire::block::BlockKind;
 use silverpoint_wire::level::Level;
+use tempfile::TempDir;
 
 use crate::builder::{Builder, log};
 
@@ -27,20 +28,13 @@ impl Watcher for Seen {
     }
 }
 
-struct Temporary(PathBuf);
+/// A file of one trace; its folder is removed with it.
+struct Temporary(PathBuf, #[expect(dead_code)] TempDir);
 
 impl Temporary {
-    fn new(name: &str) -> Self {
-        Self(std::env::temp_dir().join(format!("silverpoint-follow-{name}-{}.silver", std::process::id())))
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-        for n in 1..4 {
-            let _ = fs::remove_file(self.0.with_extension(format!("{n}.silver")));
-        }
+    fn new() -> Self {
+        let folder = TempDir::with_prefix("silverpoint-follow-").unwrap();
+        Self(folder.path().join("trace.silver"), folder)
     }
 }
 
@@ -61,7 +55,7 @@ fn watermark(b: &mut Builder, ticks: u64) {
 
 #[test]
 fn watermarks_bound_what_is_given() {
-    let path = Temporary::new("bound");
+    let path = Temporary::new();
     let mut b = Builder::new();
     begin(&mut b);
     for n in [1, 4] {
@@ -101,7 +95,7 @@ fn watermarks_bound_what_is_given() {
 
 #[test]
 fn the_next_part_is_found() {
-    let path = Temporary::new("rotate");
+    let path = Temporary::new();
     let mut b = Builder::new();
     begin(&mut b);
     record(&mut b, 1, 1);
@@ -126,7 +120,7 @@ fn the_next_part_is_found() {
 /// Two parts may have had the name since the last look, and the one that was read may have grown before it lost the name.
 #[test]
 fn parts_between_two_looks_are_not_skipped() {
-    let path = Temporary::new("twice");
+    let path = Temporary::new();
     let directory_entry = |n: u32| path.0.with_extension(format!("{n}.silver"));
     let part = |number: u64, previous: Option<u32>, records: &[u64]| {
         let mut b = Builder::new();
@@ -174,7 +168,7 @@ fn go_on(b: &mut Builder, number: u64) {
 /// Its end is not that of the trace: another collector goes on in it, at any time and more than once.
 #[test]
 fn a_closed_file_that_goes_on_is_followed() {
-    let path = Temporary::new("closed");
+    let path = Temporary::new();
     let mut b = Builder::new();
     begin(&mut b);
     go_on(&mut b, 1);
@@ -200,7 +194,7 @@ fn a_closed_file_that_goes_on_is_followed() {
 /// The same when it was rotated away before anybody looked again.
 #[test]
 fn a_closed_file_that_went_on_and_was_rotated_is_not_skipped() {
-    let path = Temporary::new("closed-rotated");
+    let path = Temporary::new();
     let mut b = Builder::new();
     begin(&mut b);
     go_on(&mut b, 1);
@@ -227,7 +221,7 @@ fn a_closed_file_that_went_on_and_was_rotated_is_not_skipped() {
 /// A ring that was used before begins its next stream where the one before ended.
 #[test]
 fn a_stream_that_is_declared_before_its_first_block_lacks_nothing() {
-    let path = Temporary::new("declared");
+    let path = Temporary::new();
     let mut b = Builder::new();
     begin(&mut b);
     record(&mut b, 1, 1);
@@ -266,8 +260,8 @@ impl Watcher for Called {
 }
 
 /// What one that goes on behind the first half gives, of all threads and of those called `worker`.
-fn called_after_resuming(name: &str, first: &Builder, whole: &Builder) -> [Vec<(u64, String)>; 2] {
-    let path = Temporary::new(name);
+fn called_after_resuming(first: &Builder, whole: &Builder) -> [Vec<(u64, String)>; 2] {
+    let path = Temporary::new();
     fs::write(&path.0, &first.bytes).unwrap();
     let mut before = Follow::open(std::slice::from_ref(&path.0), &Filter::default()).unwrap();
     before.poll_all(&mut Seen::default()).unwrap();
@@ -298,7 +292,7 @@ fn a_thread_keeps_the_name_of_its_description_after_resuming() {
         whole.flush(1, 3, false);
     }
     let expected = vec![(2, "worker".to_owned())];
-    assert_eq!(called_after_resuming("described", &first, &whole), [expected.clone(), expected]);
+    assert_eq!(called_after_resuming(&first, &whole), [expected.clone(), expected]);
 }
 
 #[test]
@@ -323,7 +317,7 @@ fn a_thread_keeps_the_name_that_a_record_gave_before_resuming() {
     };
     let (worker, other) = ((3, "worker".to_owned()), (4, "other".to_owned()));
     let expected = [vec![worker.clone(), other], vec![worker]];
-    assert_eq!(called_after_resuming("recorded", &build(false), &build(true)), expected);
+    assert_eq!(called_after_resuming(&build(false), &build(true)), expected);
 }
 
 proptest! {
@@ -335,7 +329,7 @@ proptest! {
         steps in prop::collection::vec((1u32..3, any::<bool>(), any::<bool>()), 1..80),
         pieces in prop::collection::vec(1usize..400, 1..30),
     ) {
-        let path = Temporary::new("growth");
+        let path = Temporary::new();
         let mut b = Builder::new();
         begin(&mut b);
         for (n, (stream, flush, mark)) in steps.iter().enumerate() {
@@ -384,7 +378,7 @@ fn an_index_that_is_being_written_is_no_damage() {
     }
     let body = b.bytes.len();
     b.end_with_index();
-    let path = Temporary::new("index");
+    let path = Temporary::new();
     for cut in (body + 8..b.bytes.len()).step_by(8) {
         fs::write(&path.0, &b.bytes[..body]).unwrap();
         let mut follow = Follow::open(std::slice::from_ref(&path.0), &Filter::default()).unwrap();
@@ -410,7 +404,7 @@ fn blocks_that_are_being_written_are_no_damage() {
         b.flush(1, 1, false);
     }
     b.end();
-    let path = Temporary::new("growing");
+    let path = Temporary::new();
     let (bytes, name) = (b.bytes, path.0.clone());
     fs::write(&name, &bytes[..100]).unwrap();
     let writer = std::thread::spawn(move || {
@@ -445,7 +439,7 @@ impl Watcher for SeenUpTo {
 /// Who stops within a block goes on with what was read: the file has other bytes by then.
 #[test]
 fn a_block_that_is_left_half_given_is_not_read_again() {
-    let path = Temporary::new("half");
+    let path = Temporary::new();
     let mut b = Builder::new();
     begin(&mut b);
     for n in 1..=6 {

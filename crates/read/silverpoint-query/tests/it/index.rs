@@ -1,6 +1,5 @@
 //! The index: what is read with it is what is read without it, and only what is wanted is read.
 
-use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 use proptest::prelude::*;
@@ -70,8 +69,8 @@ fn an_index_of_another_file_is_not_believed() {
 fn a_stretch_of_a_huge_file_is_all_that_is_read() {
     const SIZE: u32 = 1 << 20;
     const BLOCKS: u64 = 10 << 10;
-    let path = std::env::temp_dir().join(format!("silverpoint-huge-{}.silver", std::process::id()));
-    let file = File::create(&path).unwrap();
+    let named = tempfile::NamedTempFile::with_prefix("silverpoint-huge-").unwrap();
+    let file = named.as_file();
     for with_index in [true, false] {
         let mut b = Builder::new();
         b.session(1, "/bin/huge", 1);
@@ -104,7 +103,7 @@ fn a_stretch_of_a_huge_file_is_all_that_is_read() {
         flush(&mut b, 0);
         file.set_len(b.written).unwrap();
         assert!(b.written > 10_000_000_000);
-        let trace = Trace::open(&[&path]).unwrap();
+        let trace = Trace::open(&[named.path()]).unwrap();
         assert_eq!(trace.verdict(), Verdict::Intact);
         let at = |ticks: u64| Some(When::Absolute((EPOCH_NS + ticks) as i64));
         let filter = Filter { since: at(7_500_000_200), until: at(7_500_000_400), ..Filter::default() };
@@ -121,5 +120,4 @@ fn a_stretch_of_a_huge_file_is_all_that_is_read() {
         let all = trace.count(&Filter { since: at(10_230_000_000), ..Filter::default() });
         assert!(all.notes.iter().any(|note| matches!(note.matter, Matter::BadBlock { .. })));
     }
-    std::fs::remove_file(&path).unwrap();
 }

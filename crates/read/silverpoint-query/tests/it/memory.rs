@@ -107,9 +107,8 @@ fn grows_with_blocks_as_documented() {
     let page = include_str!("../../../../../docs/files.md");
     let (before, _) = page.split_once(" bytes of memory a block").unwrap();
     let documented: u64 = before.rsplit(' ').next().unwrap().parse().unwrap();
-    let folder = std::env::temp_dir().join(format!("silverpoint-memory-{}", std::process::id()));
-    fs::create_dir(&folder).unwrap();
-    let path = |name: &str| folder.join(name);
+    let folder = tempfile::TempDir::with_prefix("silverpoint-memory-").unwrap();
+    let path = |name: &str| folder.path().join(name);
     let [few, many, other, full] = ["few", "many", "other", "full"].map(path);
     file(&few, 1, 5_000, 1);
     file(&many, 1, 65_000, 1);
@@ -124,7 +123,6 @@ fn grows_with_blocks_as_documented() {
         assert!(many < base + documented * 60_000, "{operation}: {base} {many}");
         assert!(full < base + (1 << 20), "{operation}: {base} {full}");
     }
-    fs::remove_dir_all(&folder).unwrap();
     eprintln!("{} {}", (mended - base) / 60_000, (merged - base) / 95_000);
     assert!(mended < base + documented * 60_000, "{base} {mended}");
     assert!(merged < base + documented * 95_000, "{base} {merged}");

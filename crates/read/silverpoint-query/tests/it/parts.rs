@@ -6,27 +6,20 @@ use std::path::{Path, PathBuf};
 use silverpoint_trace::{Trace, Verdict, What, with_parts};
 use silverpoint_wire::block::BlockKind;
 use silverpoint_wire::level::Level;
+use tempfile::TempDir;
 
 use crate::builder::{Builder, log};
 
 /// A directory that is removed at the end.
-struct Directory(PathBuf);
+struct Directory(TempDir);
 
 impl Directory {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("silverpoint-parts-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
+    fn new() -> Self {
+        Self(TempDir::with_prefix("silverpoint-parts-").unwrap())
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        self.0.path().join(name)
     }
 }
 
@@ -59,7 +52,7 @@ fn numbers(trace: &Trace) -> Vec<u64> {
 
 #[test]
 fn all_parts_from_any_part() {
-    let directory = Directory::new("chain");
+    let directory = Directory::new();
     let names = ["t.silver", "t.2.silver", "t.3.silver", "t.4.silver"];
     for (n, name) in names.iter().enumerate() {
         part(&directory.path(name), n as u32 + 1, if n == 0 { "" } else { names[n - 1] });
@@ -81,10 +74,10 @@ fn all_parts_from_any_part() {
 
 #[test]
 fn hostile_names_are_not_followed() {
-    let directory = Directory::new("hostile");
-    let outside = Directory::new("outside");
+    let directory = Directory::new();
+    let outside = Directory::new();
     part(&outside.path("x.silver"), 1, "");
-    let target = format!("../{}/x.silver", outside.0.file_name().unwrap().to_string_lossy());
+    let target = format!("../{}/x.silver", outside.0.path().file_name().unwrap().to_string_lossy());
     let path = directory.path("a.silver");
     for previous in [target.as_str(), "..", ".", "/etc/passwd", "missing.silver"] {
         part(&path, 2, previous);
@@ -101,12 +94,12 @@ fn hostile_names_are_not_followed() {
 
 #[test]
 fn pipes_and_what_cannot_be_opened() {
-    let directory = Directory::new("pipe");
+    let directory = Directory::new();
     let missing = directory.path("missing.silver");
     assert_eq!(with_parts(std::slice::from_ref(&missing)), std::slice::from_ref(&missing));
     let error = Trace::open(&[missing]).unwrap_err();
     assert!(error.to_string().contains("missing.silver"), "{error}");
-    assert!(Trace::open(std::slice::from_ref(&directory.0)).is_err(), "a directory");
+    assert!(Trace::open(&[directory.0.path()]).is_err(), "a directory");
     part(&directory.path("t.silver"), 1, "");
     // Standard output of another program: read to its end into an unnamed file.
     let mut child = std::process::Command::new("cat")

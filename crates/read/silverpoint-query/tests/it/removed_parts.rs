@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use silverpoint_trace::{Event, Follow, Trace, Watcher, What};
 use silverpoint_wire::block::{BlockKind, StreamInfo};
 use silverpoint_wire::level::Level;
+use tempfile::TempDir;
 
 use crate::builder::{Builder, log};
 
@@ -36,7 +37,7 @@ impl Watcher for Seen {
 
 /// A trace as a collector writes it: the dictionary of a part names the streams that are still in a ring.
 struct Writer {
-    directory: PathBuf,
+    directory: TempDir,
     b: Builder,
     part: u64,
     /// One a ring: its stream, and where that stands.
@@ -46,11 +47,8 @@ struct Writer {
 }
 
 impl Writer {
-    fn new(name: &str, rings: usize) -> Self {
-        let directory =
-            std::env::temp_dir().join(format!("silverpoint-removed-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&directory);
-        fs::create_dir_all(&directory).unwrap();
+    fn new(rings: usize) -> Self {
+        let directory = TempDir::with_prefix("silverpoint-removed-").unwrap();
         let rings: Vec<_> = (1..=rings as u32).map(|stream| (stream, 0)).collect();
         let streams = rings.len() as u32;
         let mut writer = Self { directory, b: Builder::new(), part: 1, rings, streams, records: 0 };
@@ -59,11 +57,11 @@ impl Writer {
     }
 
     fn path(&self) -> PathBuf {
-        self.directory.join("t.silver")
+        self.directory.path().join("t.silver")
     }
 
     fn rotated(&self, part: u64) -> PathBuf {
-        self.directory.join(format!("t.{part}.silver"))
+        self.directory.path().join(format!("t.{part}.silver"))
     }
 
     fn describe(&mut self) {
@@ -130,12 +128,6 @@ impl Writer {
     }
 }
 
-impl Drop for Writer {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.directory);
-    }
-}
-
 /// Lets a reader go on, and gives what came.
 fn read(follow: &mut Follow) -> Vec<u64> {
     let mut seen = Seen { numbers: Vec::new(), room: usize::MAX };
@@ -151,7 +143,7 @@ fn streams(follow: &Follow) -> Vec<u32> {
 
 #[test]
 fn positions_of_threads_that_have_ended_do_not_pile_up() {
-    let mut w = Writer::new("pile", 3);
+    let mut w = Writer::new(3);
     for ring in 0..3 {
         w.record(ring);
     }
@@ -180,7 +172,7 @@ fn positions_of_threads_that_have_ended_do_not_pile_up() {
 
 #[test]
 fn a_part_that_another_still_needs_keeps_its_positions() {
-    let mut w = Writer::new("kept", 1);
+    let mut w = Writer::new(1);
     w.record(0);
     w.reuse(0);
     let mut follow = w.follow(&[]);
@@ -206,7 +198,7 @@ fn a_part_that_another_still_needs_keeps_its_positions() {
 
 #[test]
 fn a_session_that_has_ended_leaves_no_positions_behind() {
-    let mut w = Writer::new("ended", 2);
+    let mut w = Writer::new(2);
     w.record(0);
     w.record(1);
     let mut follow = w.follow(&[]);
@@ -253,7 +245,7 @@ proptest! {
     /// Whenever readers die and parts are removed, each record comes once.
     #[test]
     fn any_succession(steps in prop::collection::vec(step(), 1..150)) {
-        let mut w = Writer::new("any", 3);
+        let mut w = Writer::new(3);
         w.save();
         let mut follow = w.follow(&[]);
         let mut seen = Vec::new();

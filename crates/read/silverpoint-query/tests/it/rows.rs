@@ -13,6 +13,7 @@ use silverpoint_render::ShowContext;
 use silverpoint_trace::{Follow, OpenError, Rows, Source, Tally, Trace, What};
 use silverpoint_wire::block::BlockKind;
 use silverpoint_wire::level::Level;
+use tempfile::TempDir;
 
 use crate::builder::{Builder, log};
 
@@ -222,18 +223,13 @@ fn reading_on_skips_nothing_wherever_it_stopped() {
     }
 }
 
-struct Temporary(PathBuf);
+/// A file of one trace; its folder is removed with it.
+struct Temporary(PathBuf, #[expect(dead_code)] TempDir);
 
 impl Temporary {
-    fn new(name: &str) -> Self {
-        Self(std::env::temp_dir().join(format!("silverpoint-rows-{name}-{}.silver", std::process::id())))
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-        let _ = fs::remove_file(self.0.with_extension("1.silver"));
+    fn new() -> Self {
+        let folder = TempDir::with_prefix("silverpoint-rows-").unwrap();
+        Self(folder.path().join("trace.silver"), folder)
     }
 }
 
@@ -247,7 +243,7 @@ fn followed(path: &Temporary) -> Rows {
 /// What comes late has the next number, and keeps it: its time would put it before others.
 #[test]
 fn numbers_stay_while_a_file_grows_and_records_come_late() {
-    let path = Temporary::new("late");
+    let path = Temporary::new();
     let mut b = Builder::new();
     begin(&mut b);
     fs::write(&path.0, &b.bytes).unwrap();
@@ -280,7 +276,7 @@ fn numbers_stay_while_a_file_grows_and_records_come_late() {
 /// Sessions name the files that are followed: nobody writes into this one, and opening it would wait for ever.
 #[test]
 fn a_pipe_is_not_followed() {
-    let path = Temporary::new("pipe");
+    let path = Temporary::new();
     assert!(Command::new("mkfifo").arg(&path.0).status().unwrap().success());
     let name = path.0.clone();
     let (sender, receiver) = mpsc::channel();
@@ -300,7 +296,7 @@ fn a_pipe_is_not_followed() {
 #[test]
 fn reading_on_in_a_file_that_grows_skips_nothing() {
     for (most, left) in [(1, 0), (1, 1), (7, 20)] {
-        let path = Temporary::new("bound");
+        let path = Temporary::new();
         let mut b = Builder::new();
         begin(&mut b);
         fs::write(&path.0, &b.bytes).unwrap();
@@ -339,7 +335,7 @@ fn reading_on_in_a_file_that_grows_skips_nothing() {
 
 #[test]
 fn a_file_that_is_rotated_while_it_is_followed_goes_on_in_the_next() {
-    let path = Temporary::new("rotated");
+    let path = Temporary::new();
     let old = path.0.with_extension("1.silver");
     let mut b = Builder::part(1, "");
     begin(&mut b);
@@ -366,7 +362,7 @@ fn a_file_that_is_rotated_while_it_is_followed_goes_on_in_the_next() {
 /// A file that is cut under its reader costs what it has lost, not more.
 #[test]
 fn what_a_file_has_lost_is_not_given() {
-    let path = Temporary::new("lost");
+    let path = Temporary::new();
     let bytes = many(10_000);
     fs::write(&path.0, &bytes).unwrap();
     let mut rows = Rows::new(Trace::open(&[&path.0]).unwrap(), &[], &Filter::default(), false);

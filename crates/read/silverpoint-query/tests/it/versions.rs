@@ -254,7 +254,8 @@ fn another_major_version_is_not_followed_into() {
             panic!("{event:?}")
         }
     }
-    let path = std::env::temp_dir().join(format!("silverpoint-other-format-{}.silver", std::process::id()));
+    let folder = tempfile::TempDir::with_prefix("silverpoint-versions-").unwrap();
+    let path = folder.path().join("other.silver");
     fs::write(&path, of_version("2.0").bytes).unwrap();
     let mut follow = Follow::open(std::slice::from_ref(&path), &Filter::default()).unwrap();
     let mut more = of_version("2.0").bytes;
@@ -262,7 +263,6 @@ fn another_major_version_is_not_followed_into() {
     let first = follow.poll(&mut Nobody).unwrap();
     fs::write(&path, more).unwrap();
     let second = follow.poll(&mut Nobody).unwrap();
-    fs::remove_file(&path).unwrap();
     assert!(
         matches!(first[..], [ref note] if matches!(note.matter, Matter::OtherFormat { .. })),
         "{first:?}"

@@ -1,13 +1,13 @@
 //! Traces, and what queries over them give.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use silverpoint_sql::{Database, Error, Limits, Rows, ValueRef};
 use silverpoint_trace::{Source, Trace};
 use silverpoint_wire::block::LossInfo;
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::site::SiteDescription;
+use tempfile::TempDir;
 
 use crate::builder::{Builder, log, text};
 
@@ -61,20 +61,15 @@ pub fn mistake(database: &Database, sql: &str) -> Error {
 }
 
 /// A folder that goes with the test.
-pub struct Scratch(PathBuf);
+pub struct Scratch(TempDir);
 
 impl Scratch {
     pub fn new() -> Self {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("silverpoint-sql-{}-{number}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir(&path).unwrap();
-        Self(path)
+        Self(TempDir::with_prefix("silverpoint-sql-").unwrap())
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
+        self.0.path().join(name)
     }
 
     /// Names of what is in it.
@@ -83,12 +78,6 @@ impl Scratch {
         let mut names: Vec<_> = entries.map(|e| e.file_name().to_string_lossy().into_owned()).collect();
         names.sort();
         names
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

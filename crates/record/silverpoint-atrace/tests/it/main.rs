@@ -12,33 +12,28 @@ mod surface;
 mod tracefs;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
 use silverpoint_atrace::{self as atrace, Tag, atrace, traced};
 use silverpoint_shm::observer::{self, ObservedSession};
 use silverpoint_shm::root::Root;
+use tempfile::TempDir;
 
 const ROLE: &str = "SILVERPOINT_ATRACE_ROLE";
 
 /// A directory of one test's, removed at the end.
-pub struct Place(PathBuf);
+pub struct Place(TempDir);
 
 impl Place {
     fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let memory = if Path::new("/dev/shm").is_dir() { PathBuf::from("/dev/shm") } else { env::temp_dir() };
-        let path = memory.join(format!("silverpoint-atrace-{}-{number}", std::process::id()));
-        fs::create_dir(&path).unwrap();
-        Self(path)
+        Self(silverpoint_tests::folder_in_memory())
     }
 
     fn at(&self, name: &str) -> PathBuf {
-        self.0.join(name)
+        self.0.path().join(name)
     }
 
     fn text(&self, name: &str) -> String {
@@ -60,12 +55,6 @@ impl Place {
             .env("SILVERPOINT_DIR", self.at("sessions"))
             .env("SILVERPOINT_ATRACE_MARKER", self.at("marker"));
         command
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

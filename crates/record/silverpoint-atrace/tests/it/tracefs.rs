@@ -10,7 +10,7 @@ fn the_kernel_has_what_was_written() {
         return call_everything();
     }
     let place = Place::new();
-    let instance = match Instance::new(&place.0) {
+    let instance = match Instance::new(place.0.path()) {
         Ok(instance) => instance,
         Err(why) => {
             silverpoint_tests::skipped!("there is no tracefs: {why}");

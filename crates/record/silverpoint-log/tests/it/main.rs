@@ -11,14 +11,15 @@ mod reader;
 #[allow(dead_code)]
 mod ways;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
-use std::{env, fs, thread};
+use std::{env, thread};
 
 use silverpoint_shm::observer::{self, ObservedSession};
 use silverpoint_shm::root::Root;
+use silverpoint_tests::folder_in_memory;
+use tempfile::TempDir;
 
 const ROLE: &str = "SILVERPOINT_LOG_ROLE";
 
@@ -27,9 +28,9 @@ fn recorded(name: &str, filter: &str) -> Option<reader::Session> {
     if is_child(name) {
         return None;
     }
-    let root = OwnRoot::new();
+    let root = folder_in_memory();
     let mut child = start(name, filter, &root);
-    let session = collect(&root.0, &mut child);
+    let session = collect(root.path(), &mut child);
     let output = child.wait_with_output().expect("it has ended");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(
@@ -54,13 +55,13 @@ fn is_child(name: &str) -> bool {
 }
 
 /// The test `name` again, in a process of its own.
-fn start(name: &str, filter: &str, root: &OwnRoot) -> Child {
+fn start(name: &str, filter: &str, root: &TempDir) -> Child {
     let mut command = Command::new(env::current_exe().expect("this program"));
     for (key, _) in env::vars_os().filter(|(key, _)| key.to_string_lossy().starts_with("SILVERPOINT_")) {
         command.env_remove(key);
     }
     command.args([name, "--exact", "--nocapture", "--test-threads=1"]).env(ROLE, name);
-    command.env_remove("RUST_LOG").env("SILVERPOINT_DIR", &root.0).env("SILVERPOINT_FILTER", filter);
+    command.env_remove("RUST_LOG").env("SILVERPOINT_DIR", root.path()).env("SILVERPOINT_FILTER", filter);
     // Recording threads wait for this process, however busy the machine is.
     command.env("SILVERPOINT_COLLECTOR", "1").env("SILVERPOINT_POLICY", "block=forever");
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("this program again")
@@ -92,24 +93,6 @@ fn collect(root: &Path, child: &mut Child) -> reader::Session {
             return drain.finish(&session);
         }
         thread::sleep(Duration::from_millis(1));
-    }
-}
-
-/// A directory for sessions, removed at the end.
-struct OwnRoot(PathBuf);
-
-impl OwnRoot {
-    fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let place = if Path::new("/dev/shm").is_dir() { PathBuf::from("/dev/shm") } else { env::temp_dir() };
-        Self(place.join(format!("silverpoint-log-{}-{number}", std::process::id())))
-    }
-}
-
-impl Drop for OwnRoot {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

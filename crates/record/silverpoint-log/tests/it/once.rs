@@ -4,21 +4,23 @@
 use log::kv::{self, Key, Source, Value, VisitSource};
 
 use crate::ways::{self, Acting};
-use crate::{OwnRoot, is_child, reader, start};
+use silverpoint_tests::folder_in_memory;
+
+use crate::{is_child, reader, start};
 
 fn every_way_out(name: &str, record: &dyn Fn(&Acting<'_>)) {
     if is_child(name) {
         silverpoint_log::init();
         return ways::all(record, || log::info!(value = ""; ""));
     }
-    let root = OwnRoot::new();
+    let root = folder_in_memory();
     let mut running = start(name, "info", &root);
-    let parent = crate::collect(&root.0, &mut running);
+    let parent = crate::collect(root.path(), &mut running);
     let output = running.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     assert_eq!(parent.losses(), [0, 0, 0, 0, 0, 0, 0, ways::LOST]);
     let children: Vec<_> =
-        reader::sessions(&root.0).into_iter().filter(|session| session.name != parent.name).collect();
+        reader::sessions(root.path()).into_iter().filter(|session| session.name != parent.name).collect();
     let [child] = &children[..] else { panic!("{} children", children.len()) };
     assert_eq!(child.losses(), [0; 8]);
     let lengths = |session: &reader::Session| -> Vec<usize> {

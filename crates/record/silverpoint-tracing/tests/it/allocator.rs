@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use silverpoint_atrace::Tag;
 
-use crate::{OwnRoot, child, collect, is_child};
+use silverpoint_tests::folder_in_memory;
+
+use crate::{child, collect, is_child};
 
 pub struct Recording;
 
@@ -66,10 +68,10 @@ fn every_call_is_recorded_or_counted(way: &str) {
     if is_child(&name) {
         return use_it(1 + WAYS.iter().position(|known| *known == way).unwrap() as u64);
     }
-    let root = OwnRoot::new();
+    let root = folder_in_memory();
     let mut running = child(&name, "info", &root);
     let begun = Instant::now();
-    let session = collect(&root.0, &mut running, |running, _| {
+    let session = collect(root.path(), &mut running, |running, _| {
         if begun.elapsed() > Duration::from_secs(100) {
             running.kill().unwrap();
         }

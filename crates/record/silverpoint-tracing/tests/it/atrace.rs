@@ -13,10 +13,13 @@ use tracing_subscriber::prelude::*;
 use tracing_subscriber::{EnvFilter, registry};
 
 use crate::instance::Instance;
-use crate::{OwnRoot, ROLE, is_child};
+use silverpoint_tests::folder_in_memory;
+use tempfile::TempDir;
+
+use crate::{ROLE, is_child};
 
 /// This program again as the test `name`, with these properties, and `marker` to write to. Gives the messages' process as it stands in them.
-fn run(name: &str, root: &OwnRoot, marker: &Path, properties: &[(&str, &str)]) -> String {
+fn run(name: &str, root: &TempDir, marker: &Path, properties: &[(&str, &str)]) -> String {
     let mut command = Command::new(env::current_exe().unwrap());
     for (key, _) in env::vars_os() {
         let text = key.to_string_lossy();
@@ -25,7 +28,7 @@ fn run(name: &str, root: &OwnRoot, marker: &Path, properties: &[(&str, &str)]) -
         }
     }
     command.args([name, "--exact", "--nocapture", "--test-threads=1"]).env(ROLE, name);
-    command.env("SILVERPOINT_DIR", root.0.join("sessions")).env("SILVERPOINT_FILTER", "off");
+    command.env("SILVERPOINT_DIR", root.path().join("sessions")).env("SILVERPOINT_FILTER", "off");
     command.env("SILVERPOINT_ATRACE_MARKER", marker).envs(properties.iter().copied());
     let output = command.output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
@@ -45,9 +48,8 @@ fn messages_of(name: &str, tags: &str) -> Option<Vec<String>> {
         println!("\npid={}", std::process::id());
         return None;
     }
-    let root = OwnRoot::new();
-    fs::create_dir(&root.0).unwrap();
-    let marker = root.0.join("marker");
+    let root = folder_in_memory();
+    let marker = root.path().join("marker");
     fs::write(&marker, "").unwrap();
     let pid = run(name, &root, &marker, &[("debug.atrace.tags.enableflags", tags)]);
     Some(anonymous(fs::read_to_string(marker).unwrap().lines(), &pid))
@@ -150,9 +152,8 @@ fn the_kernel_has_what_was_recorded() {
         atrace::init();
         return record_much();
     }
-    let root = OwnRoot::new();
-    fs::create_dir(&root.0).unwrap();
-    let instance = match Instance::new(&root.0) {
+    let root = folder_in_memory();
+    let instance = match Instance::new(root.path()) {
         Ok(instance) => instance,
         Err(why) => return silverpoint_tests::skipped!("there is no tracefs: {why}"),
     };
@@ -250,9 +251,8 @@ fn a_lifetime_that_has_begun_ends_after_its_tag_was_switched_off() {
         becomes("0x1000");
         return drop(silent);
     }
-    let root = OwnRoot::new();
-    fs::create_dir(&root.0).unwrap();
-    let (marker, properties) = (root.0.join("marker"), root.0.join("properties"));
+    let root = folder_in_memory();
+    let (marker, properties) = (root.path().join("marker"), root.path().join("properties"));
     fs::write(&marker, "").unwrap();
     let pid = run(name, &root, &marker, &[("SILVERPOINT_ATRACE_PROPERTIES", properties.to_str().unwrap())]);
     let found = anonymous(fs::read_to_string(marker).unwrap().lines(), &pid);
@@ -316,9 +316,8 @@ fn callsites_follow_the_properties() {
         becomes("debug.atrace.tags.enableflags=0x1000\n", true);
         return info!("on again");
     }
-    let root = OwnRoot::new();
-    fs::create_dir(&root.0).unwrap();
-    let (marker, properties) = (root.0.join("marker"), root.0.join("properties"));
+    let root = folder_in_memory();
+    let (marker, properties) = (root.path().join("marker"), root.path().join("properties"));
     fs::write(&marker, "").unwrap();
     let pid = run(name, &root, &marker, &[("SILVERPOINT_ATRACE_PROPERTIES", properties.to_str().unwrap())]);
     let found = anonymous(fs::read_to_string(marker).unwrap().lines(), &pid);

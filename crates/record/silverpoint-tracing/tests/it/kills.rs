@@ -4,7 +4,9 @@
 use silverpoint_atrace::Tag;
 use tracing::{Level, event, info_span};
 
-use crate::{OwnRoot, child, collect, is_child};
+use silverpoint_tests::folder_in_memory;
+
+use crate::{child, collect, is_child};
 
 /// Kills; more by `SILVERPOINT_KILL_ROUNDS`.
 const ROUNDS: usize = 4;
@@ -35,10 +37,10 @@ fn a_killed_program_has_recorded_what_it_has_recorded() {
     }
     let rounds = std::env::var("SILVERPOINT_KILL_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
     for round in 0..rounds.unwrap_or(ROUNDS) {
-        let root = OwnRoot::new();
+        let root = folder_in_memory();
         let mut child = child(name, "info", &root);
         let enough = 200_000 + 37_777 * (round % 16);
-        let session = collect(&root.0, &mut child, |child, taken| {
+        let session = collect(root.path(), &mut child, |child, taken| {
             if taken > enough {
                 child.kill().unwrap();
             }

@@ -26,14 +26,15 @@ mod valuables;
 #[allow(dead_code)]
 mod ways;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
-use std::{env, fs, thread};
+use std::{env, thread};
 
 use silverpoint_shm::observer::{self, ObservedSession};
 use silverpoint_shm::root::Root;
+use silverpoint_tests::folder_in_memory;
+use tempfile::TempDir;
 
 #[global_allocator]
 static ALLOCATOR: allocator::Recording = allocator::Recording;
@@ -52,9 +53,9 @@ fn recorded_with_losses(name: &str, filter: &str) -> (Option<reader::Session>, [
     if is_child(name) {
         return (None, [0; 8]);
     }
-    let root = OwnRoot::new();
+    let root = folder_in_memory();
     let mut child = child(name, filter, &root);
-    let session = collect(&root.0, &mut child, |_, _| {});
+    let session = collect(root.path(), &mut child, |_, _| {});
     let output = child.wait_with_output().expect("it has ended");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(
@@ -73,13 +74,13 @@ fn is_child(name: &str) -> bool {
 }
 
 /// The test `name` again, in a process of its own.
-fn child(name: &str, filter: &str, root: &OwnRoot) -> Child {
+fn child(name: &str, filter: &str, root: &TempDir) -> Child {
     let mut command = Command::new(env::current_exe().expect("this program"));
     for (key, _) in env::vars_os().filter(|(key, _)| key.to_string_lossy().starts_with("SILVERPOINT_")) {
         command.env_remove(key);
     }
     command.args([name, "--exact", "--nocapture", "--test-threads=1"]).env(ROLE, name);
-    command.env_remove("RUST_LOG").env("SILVERPOINT_DIR", &root.0).env("SILVERPOINT_FILTER", filter);
+    command.env_remove("RUST_LOG").env("SILVERPOINT_DIR", root.path()).env("SILVERPOINT_FILTER", filter);
     // Recording threads wait for this process, however busy the machine is.
     command.env("SILVERPOINT_COLLECTOR", "1").env("SILVERPOINT_BLOCK_MAX", "60s");
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("this program again")
@@ -117,24 +118,6 @@ fn collect(root: &Path, child: &mut Child, mut each: impl FnMut(&mut Child, usiz
         taken += now;
         each(child, taken);
         thread::sleep(Duration::from_millis(1));
-    }
-}
-
-/// A directory for sessions, removed at the end.
-struct OwnRoot(PathBuf);
-
-impl OwnRoot {
-    fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let place = if Path::new("/dev/shm").is_dir() { PathBuf::from("/dev/shm") } else { env::temp_dir() };
-        Self(place.join(format!("silverpoint-tracing-{}-{number}", std::process::id())))
-    }
-}
-
-impl Drop for OwnRoot {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

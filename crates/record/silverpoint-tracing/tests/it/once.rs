@@ -7,7 +7,9 @@ use tracing::{Level, event, info_span};
 use tracing_subscriber::prelude::*;
 
 use crate::ways::{self, Acting};
-use crate::{OwnRoot, child, collect, is_child, reader};
+use silverpoint_tests::folder_in_memory;
+
+use crate::{child, collect, is_child, reader};
 
 /// The program's one subscriber: within another, `tracing` itself gives nothing to nobody who records while something is recorded.
 fn begin(is_layer: bool) {
@@ -24,14 +26,14 @@ fn every_way_out(name: &str, is_layer: bool, is_event: bool, record: &dyn Fn(&Ac
         begin(is_layer);
         return ways::all(record, || event!(name: "way", Level::INFO, value = ""));
     }
-    let root = OwnRoot::new();
+    let root = folder_in_memory();
     let mut running = child(name, "info", &root);
-    let parent = collect(&root.0, &mut running, |_, _| {});
+    let parent = collect(root.path(), &mut running, |_, _| {});
     let output = running.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     assert_eq!(parent.losses(), [0, 0, 0, 0, 0, 0, 0, ways::LOST]);
     let children: Vec<_> =
-        reader::sessions(&root.0).into_iter().filter(|session| session.name != parent.name).collect();
+        reader::sessions(root.path()).into_iter().filter(|session| session.name != parent.name).collect();
     let [child] = &children[..] else { panic!("{} children", children.len()) };
     assert_eq!(child.losses(), [0; 8]);
     if is_event {
@@ -121,7 +123,7 @@ impl std::fmt::Debug for Unwinds {
 fn children_of_a_process_whose_threads_have_spans() {
     let name = "once::children_of_a_process_whose_threads_have_spans";
     if !is_child(name) {
-        let root = OwnRoot::new();
+        let root = folder_in_memory();
         let output = child(name, "info", &root).wait_with_output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
         return;

@@ -53,8 +53,9 @@ mod ways;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::{env, fs, panic, thread};
+use std::{env, panic, thread};
+
+use tempfile::TempDir;
 
 #[global_allocator]
 static ALLOCATOR: allocation::Counting = allocation::Counting;
@@ -218,16 +219,15 @@ pub fn side_by_side(stack: usize, jobs: &[&(dyn Fn() + Sync)]) {
 /// A root of sessions for one test, in memory, removed at the end.
 pub struct Scene {
     path: PathBuf,
+    _folder: TempDir,
 }
 
 impl Scene {
     /// A place that nobody else uses.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let place = if Path::new("/dev/shm").is_dir() { PathBuf::from("/dev/shm") } else { env::temp_dir() };
-        Self { path: place.join(format!("silverpoint-test-{}-{number}", std::process::id())) }
+        let folder = silverpoint_tests::folder_in_memory();
+        Self { path: folder.path().join("root"), _folder: folder }
     }
 
     /// Where its sessions are.
@@ -258,11 +258,5 @@ impl Scene {
             String::from_utf8_lossy(&output.stderr)
         );
         output
-    }
-}
-
-impl Drop for Scene {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.path);
     }
 }

@@ -80,15 +80,11 @@ fn request(byte: u64, kind: libc::c_int) -> libc::flock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::{File, OpenOptions};
+    use std::fs::File;
 
     fn two_descriptions() -> (File, File) {
-        let path = std::env::temp_dir().join(format!("silverpoint-locks-{}", std::process::id()));
-        let open =
-            || OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
-        let pair = (open(), open());
-        std::fs::remove_file(&path).unwrap();
-        pair
+        let named = tempfile::NamedTempFile::with_prefix("silverpoint-locks-").unwrap();
+        (named.reopen().unwrap(), named.into_file())
     }
 
     #[test]

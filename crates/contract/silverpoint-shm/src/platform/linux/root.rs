@@ -309,23 +309,12 @@ mod tests {
     use super::*;
     use std::fs;
     use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
-    use std::path::PathBuf;
 
-    struct Scratch(PathBuf);
+    use tempfile::TempDir;
 
-    impl Scratch {
-        fn new(name: &str) -> Self {
-            let path = std::env::temp_dir().join(format!("silverpoint-root-{name}-{}", std::process::id()));
-            let _ = fs::remove_dir_all(&path);
-            fs::DirBuilder::new().mode(0o700).create(&path).unwrap();
-            Self(path)
-        }
-    }
-
-    impl Drop for Scratch {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
+    fn scratch() -> TempDir {
+        let private = fs::Permissions::from_mode(0o700);
+        tempfile::Builder::new().prefix("silverpoint-root-").permissions(private).tempdir().unwrap()
     }
 
     fn text(path: &Path) -> PathText {
@@ -334,8 +323,8 @@ mod tests {
 
     #[test]
     fn a_private_directory_is_taken_and_made() {
-        let scratch = Scratch::new("made");
-        let path = scratch.0.join("root");
+        let scratch = scratch();
+        let path = scratch.path().join("root");
         let missing = Root::open_directory(&path).unwrap_err();
         assert_eq!(missing.kind(), io::ErrorKind::NotFound);
         let made = Root::open_or_create_path(&text(&path), effective_uid()).unwrap();
@@ -346,13 +335,13 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said_with_what_to_do() {
-        let scratch = Scratch::new("explained");
-        let wide = scratch.0.join("wide");
+        let scratch = scratch();
+        let wide = scratch.path().join("wide");
         fs::DirBuilder::new().mode(0o700).create(&wide).unwrap();
         fs::set_permissions(&wide, fs::Permissions::from_mode(0o755)).unwrap();
-        let link = scratch.0.join("link");
+        let link = scratch.path().join("link");
         symlink(&wide, &link).unwrap();
-        let file = scratch.0.join("file");
+        let file = scratch.path().join("file");
         fs::write(&file, b"").unwrap();
         let uid = effective_uid();
         for (path, uid, part) in [
@@ -361,7 +350,7 @@ mod tests {
             (&wide, uid + 1, "it belongs to user"),
             (&link, uid, "it is a link"),
             (&file, uid, "it is no directory"),
-            (&scratch.0.join("a/b"), uid, "it is not there and cannot be made"),
+            (&scratch.path().join("a/b"), uid, "it is not there and cannot be made"),
         ] {
             let error = Root::open_or_create_path(&text(path), uid).unwrap_err();
             let said = what_is_wrong(path, uid, &error);
@@ -371,16 +360,16 @@ mod tests {
 
     #[test]
     fn links_files_strangers_and_open_doors_are_refused() {
-        let scratch = Scratch::new("refused");
-        let good = scratch.0.join("good");
+        let scratch = scratch();
+        let good = scratch.path().join("good");
         fs::DirBuilder::new().mode(0o700).create(&good).unwrap();
-        let link = scratch.0.join("link");
+        let link = scratch.path().join("link");
         symlink(&good, &link).unwrap();
         assert!(Root::open_directory(&link).is_err(), "a link");
-        let file = scratch.0.join("file");
+        let file = scratch.path().join("file");
         fs::write(&file, b"").unwrap();
         assert!(Root::open_directory(&file).is_err(), "a file");
-        let wide = scratch.0.join("wide");
+        let wide = scratch.path().join("wide");
         fs::DirBuilder::new().mode(0o700).create(&wide).unwrap();
         fs::set_permissions(&wide, fs::Permissions::from_mode(0o750)).unwrap();
         assert_eq!(
@@ -388,7 +377,7 @@ mod tests {
             io::ErrorKind::PermissionDenied,
             "a group's"
         );
-        let parent = Root::open_directory(&scratch.0).unwrap();
+        let parent = Root::open_directory(scratch.path()).unwrap();
         assert_eq!(parent.open_beneath("good".as_ref()).unwrap().path(), good);
         for bad in ["link", "file", "wide", "missing", ".", "..", "good/../good", ""] {
             assert!(parent.open_beneath(bad.as_ref()).is_err(), "{bad}");

@@ -17,6 +17,7 @@ pub fn open(page: &Path) -> Command {
 }
 
 /// Where files lie that no other user reads, if there is such a place.
+#[expect(clippy::disallowed_methods, reason = "the name of the file is random")]
 pub fn private_directory() -> PathBuf {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_dir());
     runtime.unwrap_or_else(std::env::temp_dir)

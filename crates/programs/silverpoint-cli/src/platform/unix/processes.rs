@@ -190,16 +190,22 @@ mod tests {
     use super::*;
     use std::process::{Command, Stdio};
 
+    /// Roots in it are those of one test: other runs of it may be looked at meanwhile.
+    fn folder() -> tempfile::TempDir {
+        tempfile::TempDir::with_prefix("silverpoint-processes-").unwrap()
+    }
+
     #[test]
     fn a_process_is_known_by_the_environment_that_it_was_started_with() {
-        let root = Path::new("/nowhere/run-of-the-test");
-        let start = |value: &str| {
+        let folder = folder();
+        let root = &folder.path().join("run-of-the-test");
+        let start = |value: &Path| {
             let mut command = Command::new("sleep");
             command.arg("100").env("SILVERPOINT_DIR", value).stdin(Stdio::null()).spawn().unwrap()
         };
-        let mut other = start("/nowhere/run-of-the-test-2");
+        let mut other = start(&root.with_file_name("run-of-the-test-2"));
         assert!(!Processes::of(root).is_any_left());
-        let mut own = start("/nowhere/run-of-the-test");
+        let mut own = start(root);
         let mut processes = Processes::of(root);
         // A child that has not executed its program yet has the environment of this test.
         while !processes.belongs(own.id()) {
@@ -216,7 +222,8 @@ mod tests {
     /// Between two programs it has no environment, and was taken for gone: what it went on to record was collected by nobody.
     #[test]
     fn a_process_that_executes_programs_is_seen_all_the_while() {
-        let root = Path::new("/nowhere/run-of-the-executing");
+        let folder = folder();
+        let root = &folder.path().join("run-of-the-executing");
         let again = r#"[ "$1" = 0 ] || exec sh -c "$0" "$0" $(($1 - 1))"#;
         let mut command = Command::new("sh");
         command.args(["-c", again, again, "1000"]).env("SILVERPOINT_DIR", root).stdin(Stdio::null());
@@ -241,8 +248,9 @@ mod tests {
     /// read, and its child is not in that list.
     #[test]
     fn a_process_that_hands_on_to_its_children_is_seen_all_the_while() {
-        let root = Path::new("/nowhere/run-of-the-heirs");
-        let ended = std::env::temp_dir().join(format!("silverpoint-heirs-{}", std::process::id()));
+        let folder = folder();
+        let root = &folder.path().join("run-of-the-heirs");
+        let ended = folder.path().join("ended");
         let heir = r#"[ "$1" = 0 ] && exec touch "$2"; sh -c "$0" "$0" $(($1 - 1)) "$2" & exit 0"#;
         let mut command = Command::new("sh");
         command.args(["-c", heir, heir, "300"]).arg(&ended).env("SILVERPOINT_DIR", root);
@@ -261,13 +269,13 @@ mod tests {
         }
         assert!(looks > 20, "{looks}");
         child.wait().unwrap();
-        fs::remove_file(ended).unwrap();
     }
 
     /// As a program does that leaves its work to other threads.
     #[test]
     fn a_process_whose_first_thread_has_ended_is_seen() {
-        let root = Path::new("/nowhere/run-of-the-rest");
+        let folder = folder();
+        let root = &folder.path().join("run-of-the-rest");
         let script = "import ctypes, platform, threading, time\n\
             threading.Thread(target=time.sleep, args=(100,)).start()\n\
             ctypes.CDLL(None).syscall(60 if platform.machine() == 'x86_64' else 93, 0)";

@@ -16,6 +16,7 @@ pub fn open(page: &Path) -> Command {
 }
 
 /// Where files lie that no other user reads: the user's own directory of temporary files.
+#[expect(clippy::disallowed_methods, reason = "the name of the file is random")]
 pub fn private_directory() -> PathBuf {
     std::env::temp_dir()
 }

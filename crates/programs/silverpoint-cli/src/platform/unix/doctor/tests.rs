@@ -2,9 +2,9 @@
 
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use silverpoint_shm::probe::Support;
+use tempfile::TempDir;
 
 use super::system::{Space, System};
 use super::{clock, kernel, limits, memory, of, tracers};
@@ -16,17 +16,21 @@ const GOOD: Support = Support { populate_write: true, wipe_on_fork: true, is_pri
 /// A directory that stands for `/`.
 struct Made {
     path: PathBuf,
+    _folder: TempDir,
     support: Support,
     space: fn(&std::path::Path) -> Option<Space>,
 }
 
 impl Made {
     fn new() -> Made {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("silverpoint-doctor-{}-{number}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        let made = Made { path, support: GOOD, space: |_| Some(Space { size: 1 << 30, free: 1 << 30 }) };
+        let folder = TempDir::with_prefix("silverpoint-doctor-").unwrap();
+        let path = folder.path().to_owned();
+        let made = Made {
+            path,
+            _folder: folder,
+            support: GOOD,
+            space: |_| Some(Space { size: 1 << 30, free: 1 << 30 }),
+        };
         std::fs::create_dir_all(made.path.join("dev/shm")).unwrap();
         std::fs::create_dir_all(made.path.join("tmp")).unwrap();
         made.write("proc/self/mountinfo", "1 0 0:1 / / rw - ext4 /dev/vda rw\n2 1 0:2 / /dev/shm rw,nosuid shared:3 - tmpfs shm rw,size=65536k\n");
@@ -53,12 +57,6 @@ impl Made {
         std::fs::DirBuilder::new().mode(0o700).create(self.root()).unwrap();
         std::fs::set_permissions(self.root(), std::fs::Permissions::from_mode(mode)).unwrap();
         self.root()
-    }
-}
-
-impl Drop for Made {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.path);
     }
 }
 
