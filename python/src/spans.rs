@@ -63,7 +63,7 @@ type Thread = (usize, u32);
 
 /// Joins begins and ends.
 struct Joiner {
-    open: OpenSpans<Thread, SpanRow>,
+    open: OpenSpans<u32, SpanRow>,
     /// By process, category, name and id.
     asyncs: AsyncSpans<(usize, String, String, u64), SpanRow>,
     last_id: u64,
@@ -123,7 +123,9 @@ impl Joiner {
             }
             Kept::SpanEnd { site: Some(site), begin_mark, duration_ns } => {
                 let (duration_ns, end_ns) = (*duration_ns, row.wall_ns);
-                let mut span = match self.open.end_near(thread, number_of(site), *begin_mark, self.rounding) {
+                let number = number_of(site);
+                let known = self.open.find(thread, *begin_mark, self.rounding, |of, _| of == number);
+                let mut span = match known.and_then(|place| self.open.remove(place)) {
                     Some(span) => span,
                     None => {
                         // Its begin was lost, or is not among what was asked for.
