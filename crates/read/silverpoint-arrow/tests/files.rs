@@ -1,8 +1,8 @@
 //! What is written is what was recorded: read back by Arrow's own readers, and by the engines of others where they are there.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Cursor;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use arrow_array::cast::AsArray;
