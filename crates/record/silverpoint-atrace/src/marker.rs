@@ -121,9 +121,7 @@ fn move_beyond(file: &OwnedFd) -> Option<OwnedFd> {
     let duplicate = || rustix::io::fcntl_dupfd_cloexec(file, limit as i32).ok();
     let moved = if replaced == before { duplicate() } else { None };
     // What another thread of the program has set meanwhile stays.
-    if let Ok(found) = set(replaced)
-        && found != raised
-    {
+    if let Some(found) = set(replaced).ok().filter(|found| *found != raised) {
         let _ = set(found);
     }
     moved

@@ -115,13 +115,11 @@ impl<const N: usize> Message<N> {
         let size = if name.len() > most { dynamic::floor_char_boundary(name, most) } else { name.len() };
         let from = &name.as_bytes()[..size];
         let Some(to) = self.bytes.get_mut(self.len..self.len + size) else { return };
+        let ends = from.first_chunk().zip(from.last_chunk());
+        let ends = ends.filter(|(first, last)| size <= 16 && are_plain(**first) && are_plain(**last));
         if size >= 16 && is_plain(from) {
             to.copy_from_slice(from);
-        } else if let (Some(first), Some(last)) = (from.first_chunk(), from.last_chunk())
-            && size <= 16
-            && are_plain(*first)
-            && are_plain(*last)
-        {
+        } else if let Some((first, last)) = ends {
             to[..8].copy_from_slice(first);
             to[size - 8..].copy_from_slice(last);
         } else {
