@@ -5,7 +5,7 @@
 //! `<name>:<n>:halt` raises SIGSTOP instead, so that another process can die meanwhile.
 
 /// All names, in the order in which a collector passes them.
-pub const NAMES: [&str; 13] = [
+pub const NAMES: [&str; 14] = [
     "before-intent",
     "after-intent",
     "mid-write",
@@ -17,6 +17,7 @@ pub const NAMES: [&str; 13] = [
     "after-create",
     "after-link",
     "after-rename",
+    "mid-end",
     "after-rotation",
     "mid-takeover",
 ];

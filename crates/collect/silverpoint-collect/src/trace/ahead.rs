@@ -64,7 +64,17 @@ pub fn give_back_left(file: &File) {
     }
 }
 
-/// Cuts what is behind the end; the size stays. Nobody wrote: the time of the last line is what logs are rotated and named by.
+/// Cuts what follows the last whole block, which ends there. Gives how many bytes that was.
+pub fn cut_incomplete(file: &File, end: u64) -> u64 {
+    // The zero bytes after the last payload may be missing.
+    let behind = file.metadata().map_or(0, |found| found.len().saturating_sub(end));
+    if behind > 0 {
+        cut(file, end);
+    }
+    behind
+}
+
+/// Cuts what is behind this. Nobody wrote: the time of the last line is what logs are rotated and named by.
 fn cut(file: &File, end: u64) {
     let modified = file.metadata().and_then(|found| found.modified());
     if file.set_len(end).is_ok() {

@@ -109,7 +109,7 @@ impl TraceFile {
             config.rotate_bytes = Some(quota / QUOTA_PARTS);
         }
         let existing = find(&directory, &name, &config)?;
-        let (file, mut held, cut) = match existing {
+        let (file, mut held, mut cut) = match existing {
             Some(file) => {
                 let held =
                     Held::read(&file).map_err(|e| CollectError::output(&path, "reading what it holds", e))?;
@@ -161,7 +161,10 @@ impl TraceFile {
         };
         if let Some(Ok(file)) = before.as_ref().map(|before| open(&trace.directory, &before.name)) {
             if let Ok(earlier) = Held::read(&file) {
-                // Its writer may have died between the two parts.
+                // Its writer may have died between the two parts: within its last block, too.
+                if earlier.blocks > 0 {
+                    cut = cut.saturating_add(ahead::cut_incomplete(&file, earlier.end));
+                }
                 ahead::give_back_left(&file);
                 held.follow(earlier);
             }
@@ -391,6 +394,10 @@ impl TraceFile {
         batch.restart(self.next_sequence);
         batch.push(BlockKind::END, 0, 0, &block::end(reason, last_index));
         let file = self.file.get()?;
+        if fault::reached("mid-end") {
+            let _ = write_all_at(file, &batch.bytes()[..batch.len() / 2], self.end);
+            fault::kill();
+        }
         if write_all_at(file, batch.bytes(), self.end).is_ok() {
             self.end += batch.len() as u64;
             self.next_sequence += 1;

@@ -119,7 +119,8 @@ fn killed_between_write_and_release() {
 
 #[test]
 fn killed_while_rotating() {
-    for place in ["before-rename", "after-create", "after-link", "after-rename", "after-rotation"] {
+    for place in ["before-rename", "after-create", "after-link", "after-rename", "mid-end", "after-rotation"]
+    {
         for nth in [1, 2] {
             kill_at(place, nth, true, false);
         }
