@@ -4,8 +4,10 @@
 //! Trace files name the begin by its ticks. Other formats have a duration, which is rounded. It is also
 //! measured by one clock only, while times are corrected in between.
 
+use std::collections::HashMap;
+
 use silverpoint_query::spans::{OpenSpans, Place};
-use silverpoint_trace::What;
+use silverpoint_trace::{Site, What};
 
 use crate::Record;
 
@@ -33,6 +35,33 @@ pub(crate) struct Begin {
 impl Begin {
     pub(crate) fn of(record: &Record<'_>) -> Self {
         Self { thread: thread(record), order: order(record.wall_ns), ticks: record.ticks }
+    }
+}
+
+/// The ticks by which an async span may name a begin as its first part. Only `tracing` in Rust has such spans.
+pub(crate) fn nameable_ticks(record: &Record<'_>, site: &Site) -> Option<u64> {
+    const RUST: u16 = 2;
+    record.ticks.filter(|_| site.description.language == RUST)
+}
+
+/// Begins beyond those that are kept, by thread. Their ends are taken as the first that come.
+#[derive(Default)]
+pub(crate) struct Beyond(HashMap<Thread, u64>);
+
+impl Beyond {
+    /// One more has begun.
+    pub(crate) fn begin(&mut self, thread: Thread) {
+        *self.0.entry(thread).or_default() += 1;
+    }
+
+    /// Whether one of them ends.
+    pub(crate) fn end(&mut self, thread: Thread) -> bool {
+        let Some(count) = self.0.get_mut(&thread) else { return false };
+        *count -= 1;
+        if *count == 0 {
+            self.0.remove(&thread);
+        }
+        true
     }
 }
 

@@ -2,12 +2,10 @@
 //! When another span ends, those within it are ended too and begin again at once. So each moment shows the
 //! spans that were open, and every end belongs to its begin.
 
-use std::collections::HashMap;
-
 use silverpoint_query::spans::OpenSpans;
 
 use crate::Record;
-use crate::begun::{Begun, Thread, order, thread};
+use crate::begun::{Begun, Beyond, order, thread};
 
 /// Spans that are open at once; what is beyond them is taken as it comes.
 const MOST: usize = 1 << 16;
@@ -18,8 +16,8 @@ const AROUND_MOST: usize = 64;
 /// See the module. `P` is what begins a span again.
 pub(crate) struct Nesting<P> {
     spans: OpenSpans<u32, Open<P>>,
-    /// By thread: begins that are not known, as there are too many.
-    beyond: HashMap<Thread, usize>,
+    /// Begins that are not known, as there are too many.
+    beyond: Beyond,
 }
 
 struct Open<P> {
@@ -51,7 +49,7 @@ impl<P> End<P> {
 
 impl<P> Default for Nesting<P> {
     fn default() -> Self {
-        Self { spans: OpenSpans::default(), beyond: HashMap::new() }
+        Self { spans: OpenSpans::default(), beyond: Beyond::default() }
     }
 }
 
@@ -59,7 +57,7 @@ impl<P: Clone> Nesting<P> {
     /// A span begins.
     pub fn begin(&mut self, record: &Record<'_>, site: usize, again: P) {
         if self.spans.count() >= MOST {
-            *self.beyond.entry(thread(record)).or_default() += 1;
+            self.beyond.begin(thread(record));
             return;
         }
         let open = Open { again, ticks: record.ticks, is_over: false };
@@ -79,14 +77,8 @@ impl<P: Clone> Nesting<P> {
         let known = begun.and_then(|begun| begun.find(&self.spans, thread, is_it, |open| open.ticks));
         let place = match known {
             Some(place) => place,
+            None if self.beyond.end(thread) => return End::unknown(record, false),
             None => {
-                if let Some(beyond) = self.beyond.get_mut(&thread) {
-                    *beyond -= 1;
-                    if *beyond == 0 {
-                        self.beyond.remove(&thread);
-                    }
-                    return End::unknown(record, false);
-                }
                 let last = self.spans.last(thread, is_it).filter(|_| !begun.is_some_and(Begun::is_exact));
                 let Some(place) = last else {
                     return End::unknown(record, self.spans.innermost(thread).is_some());

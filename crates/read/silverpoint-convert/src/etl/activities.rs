@@ -1,14 +1,12 @@
 //! Ids of activities, which spans are: a new one each time that a span begins. A begin names the span around
 //! it, too, and events in between name their span.
 
-use std::collections::HashMap;
-
 use silverpoint_query::spans::OpenSpans;
 use silverpoint_wire::level::Kind;
 
 use super::identity::{START, opcode};
 use crate::Record;
-use crate::begun::{Begun, Thread, order, thread};
+use crate::begun::{Begun, Beyond, order, thread};
 
 /// Spans that are open at once. Those beyond have no activity.
 const MOST: usize = 1 << 16;
@@ -28,8 +26,7 @@ pub(super) struct Activity {
 pub(super) struct Activities {
     spans: OpenSpans<u32, (Option<u64>, Id)>,
     last: u64,
-    /// By thread: begins beyond those that are kept.
-    beyond: HashMap<Thread, u64>,
+    beyond: Beyond,
 }
 
 fn id(pid: u32, tid: u32, number: u64) -> Id {
@@ -60,7 +57,7 @@ impl Activities {
     fn begin(&mut self, record: &Record<'_>, site: usize) -> Option<Id> {
         let thread = thread(record);
         if self.spans.count() >= MOST {
-            *self.beyond.entry(thread).or_default() += 1;
+            self.beyond.begin(thread);
             return None;
         }
         self.last += 1;
@@ -74,19 +71,13 @@ impl Activities {
         let thread = thread(record);
         let is_it = |of: usize, _: &_| site.is_none_or(|site| of == site);
         let begun = Begun::of(record).filter(|_| site.is_some());
-        if let Some(place) = begun.and_then(|begun| begun.find(&self.spans, thread, is_it, |open| open.0)) {
-            let id = self.spans.remove(place).map(|(_, id)| id);
-            return Activity { id, around: None };
-        }
-        if let Some(beyond) = self.beyond.get_mut(&thread) {
-            *beyond -= 1;
-            if *beyond == 0 {
-                self.beyond.remove(&thread);
-            }
-            return Activity::default();
-        }
-        let last = self.spans.last(thread, is_it).filter(|_| !begun.is_some_and(Begun::is_exact));
-        let ended = last.and_then(|last| self.spans.end_with(last, |_, may_have_ended| !may_have_ended));
+        let known = begun.and_then(|begun| begun.find(&self.spans, thread, is_it, |open| open.0));
+        let place = match known {
+            Some(place) => Some(place),
+            None if self.beyond.end(thread) => None,
+            None => self.spans.last(thread, is_it).filter(|_| !begun.is_some_and(Begun::is_exact)),
+        };
+        let ended = place.and_then(|place| self.spans.end_with(place, |_, may_have_ended| !may_have_ended));
         Activity { id: ended.map(|(_, id)| id), around: None }
     }
 

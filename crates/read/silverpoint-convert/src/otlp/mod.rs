@@ -24,7 +24,7 @@ use silverpoint_trace::{Site, What, cause_name};
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::value::{WalkError, walk};
 
-use crate::begun::{Begin, Begun, thread};
+use crate::begun::{Begin, Begun, nameable_ticks, thread};
 use crate::{Interned, Record, WriteError, Writer, atrace, document};
 use attributes::{arguments, arguments_from, fields, keys, who};
 pub use batch::Signal;
@@ -137,9 +137,6 @@ mod came_from {
     pub(super) const TRACE_ID: u32 = 1;
     pub(super) const SPAN_ID: u32 = 2;
 }
-
-/// Language of sites whose spans may turn out to be async ones.
-const RUST: u16 = 2;
 
 /// What a log record says of itself.
 struct Log<'a> {
@@ -393,8 +390,8 @@ impl<M: Message, E: Export> OtlpWriter<M, E> {
                     }
                 }
                 let span = self.begun(record, site, number, args, "");
-                let ticks = record.ticks.filter(|_| site.description.language == RUST);
-                let begin = ticks.map(|ticks| begin_of(span.process, &span.category, &span.name, ticks));
+                let begin = nameable_ticks(record, site)
+                    .map(|ticks| begin_of(span.process, &span.category, &span.name, ticks));
                 self.spans.begin(Begin::of(record), span, begin);
                 return;
             }

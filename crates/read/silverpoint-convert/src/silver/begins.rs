@@ -8,7 +8,7 @@ use silverpoint_query::tree::{Part, part};
 use silverpoint_trace::Site;
 
 use crate::Record;
-use crate::begun::{Begun, order, thread};
+use crate::begun::{Begun, nameable_ticks, order, thread};
 
 /// Spans that are open at once. Ends of others name what their durations say.
 const MOST: usize = 1 << 16;
@@ -28,11 +28,11 @@ struct Open {
 
 impl Begins {
     /// A span of a thread begins.
-    pub(super) fn begin(&mut self, record: &Record<'_>, site: usize, ns: u64) {
+    pub(super) fn begin(&mut self, record: &Record<'_>, site: &Site, number: usize, ns: u64) {
         if self.open.count() < MOST {
-            self.open.begin(thread(record), site, order(record.wall_ns), Open { ns, ticks: record.ticks });
+            self.open.begin(thread(record), number, order(record.wall_ns), Open { ns, ticks: record.ticks });
         }
-        if let Some(ticks) = record.ticks {
+        if let Some(ticks) = nameable_ticks(record, site) {
             self.recent.begin((record.process_number, ticks), ns);
         }
     }

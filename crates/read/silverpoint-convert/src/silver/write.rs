@@ -502,7 +502,7 @@ impl<W: Write> Writer for SilverWriter<W> {
             What::Record { site, site_number, args: packed, truncated } => {
                 args.extend_from_slice(packed);
                 match site.kind() {
-                    Kind::Span => self.spans.begin(record, site_number, ticks),
+                    Kind::Span => self.spans.begin(record, site, site_number, ticks),
                     Kind::AsyncBegin => self.spans.translate(record, site, &mut args),
                     _ => {}
                 }

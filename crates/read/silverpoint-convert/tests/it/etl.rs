@@ -198,6 +198,24 @@ fn spans_have_activities_with_those_around_them() {
 }
 
 #[test]
+fn an_end_that_names_its_begin_ends_those_within_whose_ends_may_be_lost() {
+    let span = |kind: &str, name: &str, rest: &str| {
+        let what = format!("\"kind\":\"{kind}\",\"category\":\"\",\"template\":\"{name}\"");
+        format!("{what},\"signature\":\"\",{rest}")
+    };
+    let lines = [
+        line(1000, 1, &span("span", "outer", "\"args\":[]")),
+        line(1001, 1, "\"kind\":\"loss\",\"cause\":\"full\",\"count\":3,\"span_ns\":1"),
+        line(1002, 1, &span("span", "kept", "\"args\":[]")),
+        line(1003, 1, "\"kind\":\"loss\",\"cause\":\"full\",\"count\":3,\"span_ns\":1"),
+        line(9000, 1, &span("span_end", "outer", "\"duration_ns\":8000")),
+        line(9001, 1, &event("alone", "", "[]")),
+    ];
+    let file = converted("jsonl", lines.concat().as_bytes());
+    assert_eq!(own(&file).last().unwrap().activity, [0; 16]);
+}
+
+#[test]
 fn losses_are_counted_and_are_events() {
     let lines = [
         line(1, 1, "\"kind\":\"loss\",\"cause\":\"full\",\"count\":3,\"span_ns\":10"),
