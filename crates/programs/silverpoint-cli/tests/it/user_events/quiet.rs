@@ -1,6 +1,6 @@
 //! Sites that the ring wants while the tracer that is asked for does not want their events: they take the ring's way.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use silverpoint_wire::layout::{probes, state};
 
@@ -8,23 +8,45 @@ use super::compiled;
 use super::fed::{LIBRARY, Ticking, events, library, shop, shop_in_c, wanted};
 use crate::harness::{Scratch, example};
 
-/// Their state says so. It ends when the tracer wants the event, and when another tracer is asked for, and begins again behind that. Each
-/// event comes, and each record is in the ring once.
-#[test]
-fn a_site_is_quiet_while_its_tracer_does_not_want_it() {
+/// The library of a tracer beside that of user_events.
+fn second_tracer() -> PathBuf {
     let options = format!("{LIBRARY} -DSTART=silverpoint_start_lttng -DVARIABLE=\"OTHER\"");
-    let other = compiled("other", "fake.cpp", &options);
-    for path in [shop(), shop_in_c(), example("shop")] {
-        let scratch = Scratch::new();
+    compiled("other", "fake.cpp", &options)
+}
+
+/// A program that records into the ring, and is asked to feed the first of two tracers.
+struct Fed {
+    program: Ticking,
+    /// What each tracer gets.
+    files: [PathBuf; 2],
+    /// Files that are there while a tracer wants events.
+    wishes: [PathBuf; 2],
+}
+
+impl Fed {
+    fn start(scratch: &Scratch, path: &Path, other: &Path) -> Self {
         let [one, two, wish, other_wish] = ["one", "two", "wish", "other"].map(|name| scratch.path(name));
         let words =
             ["run", "--quiet", "--probe", "user_events", "--filter", "trace", "-o", "all.silver", "--"];
         let mut command = scratch.silverpoint(words);
         command.arg(path).arg("ticks").env("SILVERPOINT_USER_EVENTS_LIBRARY", library());
-        command.env("SILVERPOINT_LTTNG_LIBRARY", &other);
+        command.env("SILVERPOINT_LTTNG_LIBRARY", other);
         command.env("EVENTS", &one).env("OTHER", &two).env("WISH_OF_EVENTS", &wish);
         command.env("WISH_OF_OTHER", &other_wish);
-        let mut program = Ticking::start(&mut command);
+        let program = Ticking::start(&mut command);
+        Self { program, files: [one, two], wishes: [wish, other_wish] }
+    }
+}
+
+/// Their state says so. It ends when the tracer wants the event, and when another tracer is asked for, and begins again behind that. Each
+/// event comes, and each record is in the ring once.
+#[test]
+fn a_site_is_quiet_while_its_tracer_does_not_want_it() {
+    let other = second_tracer();
+    for path in [shop(), shop_in_c(), example("shop")] {
+        let scratch = Scratch::new();
+        let Fed { mut program, files: [one, two], wishes: [wish, other_wish] } =
+            Fed::start(&scratch, &path, &other);
         let mut ticks = 1;
         program.tick();
         let session = scratch.sessions_of_runs().pop().unwrap();
@@ -145,20 +167,12 @@ impl Spans<'_> {
 /// first alone if the tracer does not want the second. Each record is in the ring once.
 #[test]
 fn a_span_that_begins_quiet_has_no_event() {
-    let options = format!("{LIBRARY} -DSTART=silverpoint_start_lttng -DVARIABLE=\"OTHER\"");
-    let other = compiled("other", "fake.cpp", &options);
+    let other = second_tracer();
     let both: &[&str] = &["sell_entry", "sell_exit"];
     for path in [shop(), shop_in_c(), example("shop")] {
         let scratch = Scratch::new();
-        let [one, two, wish, other_wish] = ["one", "two", "wish", "other"].map(|name| scratch.path(name));
-        let words =
-            ["run", "--quiet", "--probe", "user_events", "--filter", "trace", "-o", "all.silver", "--"];
-        let mut command = scratch.silverpoint(words);
-        command.arg(path).arg("ticks").env("SILVERPOINT_USER_EVENTS_LIBRARY", library());
-        command.env("SILVERPOINT_LTTNG_LIBRARY", &other);
-        command.env("EVENTS", &one).env("OTHER", &two).env("WISH_OF_EVENTS", &wish);
-        command.env("WISH_OF_OTHER", &other_wish);
-        let mut program = Ticking::start(&mut command);
+        let Fed { mut program, files: [one, two], wishes: [wish, other_wish] } =
+            Fed::start(&scratch, &path, &other);
         program.tick();
         let session = scratch.sessions_of_runs().pop().unwrap();
         let mut spans = Spans { scratch: &scratch, program, files: [&one, &two], made: 0 };
