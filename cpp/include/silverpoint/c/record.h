@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "arguments.h"
+#include "wish.h"
 
 #define SP_C_LIKELY(x) __builtin_expect(!!(x), 1)
 /* Of this program or shared library alone, as the C++ frontend's. On Windows everything is that is not
@@ -146,15 +147,6 @@ SP_C_HOT unsigned char sp_c_state(const struct sp_c_site* site) {
 }
 
 /* As Site::is_quiet. */
-SP_C_HOT bool sp_c_is_zero(const int* word) {
-#if defined(__x86_64__)
-    bool is_so;
-    __asm__ __volatile__("cmpl $0, %[word]" : "=@cce"(is_so) : [word] "m"(*word));
-    return is_so;
-#else
-    return __atomic_load_n(word, __ATOMIC_RELAXED) == 0;
-#endif
-}
 SP_C_HOT bool sp_c_is_quiet(const struct sp_c_site* site, unsigned char state, bool is_span) {
 #if defined(__x86_64__)
     bool is_so;
@@ -167,9 +159,10 @@ SP_C_HOT bool sp_c_is_quiet(const struct sp_c_site* site, unsigned char state, b
     if (state != __atomic_load_n(&site->probed, __ATOMIC_ACQUIRE)) return false;
 #endif
     const void* const found = __atomic_load_n(&site->quiet_of, __ATOMIC_RELAXED);
-    if (!is_span) return sp_c_is_zero((const int*)found);
+    if (!is_span) return sp_c_is_unwanted((const int*)found);
     const struct sp_c_event* const event = (const struct sp_c_event*)found;
-    return sp_c_is_zero(event->state) && sp_c_is_zero(__atomic_load_n(&event->end, __ATOMIC_RELAXED)->state);
+    return sp_c_is_unwanted(event->state) &&
+           sp_c_is_unwanted(__atomic_load_n(&event->end, __ATOMIC_RELAXED)->state);
 }
 
 SP_C_HOT struct sp_c_argument sp_c_measured(struct sp_c_argument of) {

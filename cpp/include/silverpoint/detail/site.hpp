@@ -10,6 +10,7 @@
 
 #include <string_view>
 
+#include "../c/wish.h"
 #include "directives.hpp"
 #include "refill.hpp"
 #include "utf8.hpp"
@@ -106,9 +107,10 @@ struct Site {
         if (value != probed.load(std::memory_order_acquire)) return false;
 #endif
         const void* const found = quiet_of.load(std::memory_order_relaxed);
-        if (kind != Kind::kSpan) return is_zero(static_cast<const int*>(found));
+        if (kind != Kind::kSpan) return sp_c_is_unwanted(static_cast<const int*>(found));
         const auto* const event = static_cast<const ProbeEvent*>(found);
-        return is_zero(event->state) && is_zero(__atomic_load_n(&event->end, __ATOMIC_RELAXED)->state);
+        return sp_c_is_unwanted(event->state) &&
+               sp_c_is_unwanted(__atomic_load_n(&event->end, __ATOMIC_RELAXED)->state);
     }
 
     // States other than off and on: unregistered, or with bits that are not ours.
@@ -118,16 +120,6 @@ struct Site {
     }
     bool is_wanted_otherwise(std::uint8_t value, const char* the_function, const char* the_category);
     bool is_wanted_newly(std::uint8_t value, const char* the_function, const char* the_category);
-    // Reads a tracer's wish.
-    SP_DETAIL_HOT static bool is_zero(const int* word) {
-#if defined(__x86_64__)
-        bool is_so;
-        __asm__ __volatile__("cmpl $0, %[word]" : "=@cce"(is_so) : [word] "m"(*word));
-        return is_so;
-#else
-        return __atomic_load_n(word, __ATOMIC_RELAXED) == 0;
-#endif
-    }
     void begin_quiet(const ProbeEvent* event, std::uint32_t tracer);
     void end_quiet();
     // Of a located site: whether it records into the ring.
