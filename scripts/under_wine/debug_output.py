@@ -152,7 +152,7 @@ class Console:
         os.close(end)
 
     def read(self):
-        """What is shown since the last call of `wait_for`."""
+        """What is shown behind the text that `wait_for` has found last."""
         try:
             while some := os.read(self.terminal, 1 << 16):
                 self.shown += some.decode(errors="replace")
@@ -161,10 +161,10 @@ class Console:
         return self.shown
 
     def wait_for(self, text):
-        """Gives what came up to then."""
-        wait_until(lambda: text in self.read(), f"{text!r} in a console; it shows {self.shown!r}")
-        shown, self.shown = self.shown, ""
-        return shown
+        """Gives what came up to the end of the text. What came behind it, in one read perhaps, is for the next call."""
+        wait_until(lambda: text in self.read(), lambda: f"{text!r} in a console; it shows {self.shown!r}")
+        before, found, self.shown = self.shown.partition(text)
+        return before + found
 
     def press(self, key):
         os.write(self.terminal, key)
