@@ -35,14 +35,16 @@ class Backend(silverpoint.Facility):
         if self.place == "ring":
             return command, environment
         environment |= {"BENCH_LOOP": f"{self.place}.{self.loop}", "SILVERPOINT_FILTER": "off"}
-        if self.place == "marker":
-            environment |= {"debug.atrace.tags.enableflags": "0x1000", "SILVERPOINT_ATRACE_MARKER": str(self.tracefs / "trace_marker")}
-            self.before = taken(self.tracefs)
-            self.expected = 2 * MARKER_CALLS * (BEFORE + int(next(a for a in arguments if a.startswith("pairs="))[6:]))
         command = [str(self.driver), *arguments]
+        if self.place == "off":
+            return command, environment
+        environment["SILVERPOINT_ATRACE_MARKER"] = str(self.tracefs / "trace_marker")
+        self.before = taken(self.tracefs)
+        self.expected = 2 * MARKER_CALLS * (BEFORE + int(next(a for a in arguments if a.startswith("pairs="))[6:]))
         # Limits as most systems set them, the soft one far below the hard one: the marker has a number between them.
-        limited = ["sh", "-c", f'[ "$(ulimit -Sn)" -lt {SOFT_LIMIT} ] || ulimit -Sn {SOFT_LIMIT}; exec "$0" "$@"', *command]
-        return limited if self.place == "marker" else command, environment
+        # (A shell passes no variables on whose names have dots.)
+        limited = f'[ "$(ulimit -Sn)" -lt {SOFT_LIMIT} ] || ulimit -Sn {SOFT_LIMIT}; exec env debug.atrace.tags.enableflags=0x1000 "$0" "$@"'
+        return ["sh", "-c", limited, *command], environment
 
     def verify(self, bench, workspace, result):
         """Compares what has arrived with what was called."""

@@ -11,7 +11,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from lib import build, conditions, figures, machine, plan, report, rivals, tracers
+from lib import atrace, build, conditions, figures, machine, plan, report, rivals, tracers
 
 
 class Running(unittest.TestCase):
@@ -217,3 +217,22 @@ class Tracers(unittest.TestCase):
     def test_budgets_are_promises_of_this_project_alone(self):
         runs = [{"facility": name, "mode": "burst", "case": "three", "watch": None, "options": {}, "pairs": [[20.0, 10.0]] * 5} for name in ("silverpoint-c", "rival")]
         self.assertEqual({row.facility: row.limit for row in report.rows(runs, {}, {})}, {"silverpoint-c": 1.1, "rival": None})
+
+
+class Marker(unittest.TestCase):
+    def test_the_driver_of_the_marker_gets_properties_and_usual_limits(self):
+        # A shell that sets limits leaves out variables whose names have dots.
+        with tempfile.TemporaryDirectory() as folder:
+            driver = pathlib.Path(folder, "driver")
+            driver.write_text("#!/usr/bin/env python3\nimport os, resource, sys\nfor pair in os.environ.items(): print(*pair, sep='=')\n"
+                              "print(resource.getrlimit(resource.RLIMIT_NOFILE)[0], *sys.argv[1:])\n")
+            driver.chmod(0o755)
+            backend = atrace.Backend("C++", driver, "marker", "end", pathlib.Path(folder))
+            workspace = mock.MagicMock(directory=pathlib.Path(folder))
+            command, environment = backend.launch(mock.MagicMock(), ["pairs=1", "calls=2"], workspace)
+            *variables, last = build.call(command, env=environment).splitlines()
+        self.assertIn("debug.atrace.tags.enableflags=0x1000", variables)
+        self.assertIn(f"SILVERPOINT_ATRACE_MARKER={folder}/trace_marker", variables)
+        limit, *arguments = last.split()
+        self.assertLessEqual(int(limit), atrace.SOFT_LIMIT)
+        self.assertEqual(arguments, ["pairs=1", "calls=2"])
