@@ -6,10 +6,10 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyDict, PyString};
-use silverpoint_query::filter::{Facts, Filter, RecordFilter};
+use silverpoint_query::filter::{Filter, RecordFilter};
 use silverpoint_query::spans::{AsyncSpans, OpenSpans, async_id};
 use silverpoint_query::tree::{Part, part};
-use silverpoint_trace::{Note, What};
+use silverpoint_trace::{Note, Record, What};
 use silverpoint_wire::level::Kind;
 
 use crate::arrow::Table;
@@ -214,7 +214,7 @@ pub(crate) fn read(
         }
         let next = numbers.len();
         let number = *numbers.entry(Arc::as_ptr(&span.site)).or_insert(next);
-        let takes = of_values.as_mut().is_none_or(|filter| filter.takes(&facts(&span.row, number)));
+        let takes = of_values.as_mut().is_none_or(|filter| filter.takes(&record(&span.row, number)));
         let grep = wanted.grep.as_ref();
         takes && grep.is_none_or(|grep| with_message(&span.row, |message| grep.is_match(message)))
     };
@@ -245,20 +245,23 @@ pub(crate) fn read(
     Ok(end)
 }
 
-fn facts(row: &Row, number: usize) -> Facts<'_> {
+fn record(row: &Row, number: usize) -> Record<'_> {
     let what = match row.what() {
         What::Record { site, args, truncated, .. } => {
             What::Record { site, site_number: number, args, truncated }
         }
         other => other,
     };
-    Facts {
+    Record {
         wall_ns: row.wall_ns,
-        pid: row.process.pid,
+        ticks: None,
         process: &row.process.name,
+        pid: row.process.pid,
+        process_number: 0,
         tid: row.tid,
         thread: &row.thread,
         context: row.context.as_deref(),
+        is_backtrace: row.is_backtrace,
         what,
     }
 }

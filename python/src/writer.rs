@@ -315,11 +315,13 @@ impl Writer {
             }
             None => None,
         };
+        let process = self.process_of(given)?;
         let process_number = self.process(given)?;
         let record = Record {
             wall_ns,
             ticks: None,
-            process: &self.process_of(given)?,
+            process: &process.name,
+            pid: process.pid,
             process_number,
             tid: given.number("tid")?.unwrap_or(0),
             thread: &given.text("thread")?,

@@ -34,7 +34,7 @@ impl Writer for LogfmtWriter {
         let message = self.line.replace('\\', "\\\\").replace('"', "\\\"");
         self.line.clear();
         self.time.push(&mut self.line, record.wall_ns);
-        let (level, pid, time) = (record.what.level(), record.process.pid, &self.line);
+        let (level, pid, time) = (record.what.level(), record.pid, &self.line);
         Ok(writeln!(self.out, "time={time} level={level} pid={pid} message=\"{message}\"")?)
     }
 

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use silverpoint_convert::silver::EventWriter;
+use silverpoint_convert::Writer;
+use silverpoint_convert::silver::SilverWriter;
 use silverpoint_render::time::When;
 use silverpoint_trace::{Event, Trace, Watcher};
 
@@ -73,7 +74,7 @@ pub fn run(args: Args) -> Outcome {
     let name = args.output.as_deref().unwrap_or_else(|| "".as_ref()).display().to_string();
     let mut monitor = Monitor {
         printer: Printer::new(&args.printing, args.wanted.zone(), Output::new(), following.trace()),
-        saved: saved.map(EventWriter::new).transpose().map_err(at(&name))?,
+        saved: saved.map(SilverWriter::new).transpose().map_err(at(&name))?,
         failed: None,
         is_paused: false,
         unshown: 0,
@@ -97,7 +98,7 @@ fn now() -> i64 {
 struct Monitor {
     printer: Printer,
     /// `None` too after a failure: a file that lacks records does not get its name.
-    saved: Option<EventWriter<NewFile>>,
+    saved: Option<SilverWriter<NewFile>>,
     failed: Option<silverpoint_convert::WriteError>,
     /// The text waits in the printer.
     is_paused: bool,
@@ -163,8 +164,8 @@ impl Monitor {
 
     /// Completes the file.
     fn save(self, name: &str) -> Result<(), Failed> {
-        let Some(saved) = self.saved else { return Ok(()) };
-        saved.finish().and_then(NewFile::finish).map_err(at(name))
+        let Some(mut saved) = self.saved else { return Ok(()) };
+        saved.finish().and_then(|()| saved.into_inner().finish()).map_err(at(name))
     }
 }
 
@@ -177,9 +178,9 @@ impl Watcher for Monitor {
         self.printer.event(event)
     }
 
-    fn event_of(&mut self, trace: &Trace, event: &Event<'_>) -> bool {
-        let saved = self.saved.as_mut().map_or(Ok(()), |saved| saved.write(trace, event));
-        if let Err(error) = saved {
+    fn event_of(&mut self, _: &Trace, event: &Event<'_>) -> bool {
+        let saved = self.saved.as_mut().filter(|_| event.is_shown());
+        if let Some(Err(error)) = saved.map(|saved| saved.write(&event.record())) {
             self.failed = Some(error);
             self.saved = None;
             return false;

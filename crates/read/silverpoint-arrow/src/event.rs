@@ -151,8 +151,8 @@ impl Table for Event {
             (Cell::Int(record.wall_ns), ""),
             (Cell::Text, site.level().name()),
             (Cell::Int(site.level() as i64), ""),
-            (Cell::Text, record.process.name.as_str()),
-            (Cell::Int(record.process.pid.into()), ""),
+            (Cell::Text, record.process),
+            (Cell::Int(record.pid.into()), ""),
             (Cell::Int(record.tid.into()), ""),
             (Cell::Text, record.thread),
         ];

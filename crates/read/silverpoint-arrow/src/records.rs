@@ -99,8 +99,8 @@ impl Table for Records {
         let level = record.what.level();
         self.text(at, Some(level.name()));
         self.cell(at, Cell::Int(level as i64));
-        self.text(at, Some(&record.process.name));
-        self.cell(at, Cell::Int(record.process.pid.into()));
+        self.text(at, Some(record.process));
+        self.cell(at, Cell::Int(record.pid.into()));
         self.cell(at, Cell::Int(record.tid.into()));
         self.text(at, Some(record.thread));
         self.text(at, Some(kind));

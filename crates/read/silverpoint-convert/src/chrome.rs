@@ -70,7 +70,7 @@ impl<W: Write> ChromeWriter<W> {
     /// Names of process and thread, where they are new.
     fn names(&mut self, record: &Record<'_>) {
         if self.processes.insert(record.process_number, ()).is_none() {
-            self.metadata("process_name", record, &record.process.name);
+            self.metadata("process_name", record, record.process);
         }
         let key = (record.process_number, record.tid);
         if self.threads.get(&key).map(String::as_str) != Some(record.thread) {
@@ -93,7 +93,7 @@ impl<W: Write> ChromeWriter<W> {
     }
 
     fn who(&mut self, record: &Record<'_>) {
-        self.number(",\"pid\":", record.process.pid.into());
+        self.number(",\"pid\":", record.pid.into());
         self.number(",\"tid\":", record.tid.into());
     }
 

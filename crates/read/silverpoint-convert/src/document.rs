@@ -55,8 +55,8 @@ pub(crate) fn head<V: Visitor>(record: &Record<'_>, visitor: &mut V) -> Result<(
 /// How grave, and who: the same for many records of a thread.
 pub(crate) fn who<V: Visitor>(record: &Record<'_>, visitor: &mut V) -> Result<(), V::Error> {
     text(visitor, "level", record.what.level().name())?;
-    text(visitor, "process", &record.process.name)?;
-    number(visitor, "pid", record.process.pid.into())?;
+    text(visitor, "process", record.process)?;
+    number(visitor, "pid", record.pid.into())?;
     number(visitor, "tid", record.tid.into())?;
     text(visitor, "thread", record.thread)
 }

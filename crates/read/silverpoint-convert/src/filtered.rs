@@ -1,6 +1,6 @@
 //! The records of an input that a filter takes, under the input's name.
 
-use silverpoint_query::filter::{Facts, RecordFilter};
+use silverpoint_query::filter::RecordFilter;
 
 use crate::{ReadError, Reader, Record};
 
@@ -27,7 +27,7 @@ impl Reader for Filtered<'_> {
                 Err(error) => return Err(ReadError { input: self.name.clone(), ..error }),
             }
             let filter = &mut self.filter;
-            if self.reader.record().is_some_and(|record| filter.takes(&facts(&record))) {
+            if self.reader.record().is_some_and(|record| filter.takes(&record)) {
                 return Ok(true);
             }
         }
@@ -39,17 +39,5 @@ impl Reader for Filtered<'_> {
 
     fn position(&self) -> u64 {
         self.reader.position()
-    }
-}
-
-fn facts<'a>(record: &Record<'a>) -> Facts<'a> {
-    Facts {
-        wall_ns: record.wall_ns,
-        pid: record.process.pid,
-        process: &record.process.name,
-        tid: record.tid,
-        thread: record.thread,
-        context: record.context,
-        what: record.what,
     }
 }

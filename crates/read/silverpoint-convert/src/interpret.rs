@@ -57,7 +57,9 @@ impl Parsed {
     /// The record that was accepted last.
     pub fn record(&self) -> Option<Record<'_>> {
         let (head, context) = (self.current.as_ref()?, self.context.as_ref());
-        head.record(&self.sites, &self.processes, self.input, &self.args, &self.thread, context)
+        let process = self.processes.get(head.process)?;
+        let process = (process.name.as_str(), process.pid);
+        head.record(&self.sites, process, self.input, &self.args, &self.thread, context)
     }
 
     /// There is no record any more.

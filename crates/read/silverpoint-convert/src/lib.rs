@@ -68,4 +68,5 @@ pub use input::Input;
 pub use interned::Interned;
 pub use interpret::Parsed;
 pub use merge::Merge;
-pub use record::{Process, Reader, Record, Writer, copy};
+pub use record::{Process, Reader, Writer, copy};
+pub use silverpoint_trace::Record;

@@ -2,41 +2,17 @@
 
 use std::io;
 
-use silverpoint_trace::{Context, Kept, Site, What};
+use silverpoint_trace::{Context, Kept, Record, Site};
 
 use crate::{ReadError, WriteError};
 
-/// The process of a record.
+/// The process of a record, as readers keep it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Process {
     /// The executable's name without directories; `?` when unknown.
     pub name: String,
     /// Process id; 0 when unknown.
     pub pid: u32,
-}
-
-/// One record, borrowed from its reader.
-#[derive(Clone, Copy, Debug)]
-pub struct Record<'a> {
-    /// Nanoseconds since 1970-01-01T00:00Z.
-    pub wall_ns: i64,
-    /// In the clock of its session, where the source says it.
-    pub ticks: Option<u64>,
-    /// The process.
-    pub process: &'a Process,
-    /// Its number; in one conversion the same number is always the same process.
-    pub process_number: usize,
-    /// Kernel thread id; 0 when unknown.
-    pub tid: u32,
-    /// The thread's name at this time; may be empty.
-    pub thread: &'a str,
-    /// Fields of the scopes that the thread was in.
-    pub context: Option<&'a Context>,
-    /// It was kept back until something happened that it helps to explain.
-    pub is_backtrace: bool,
-    /// What happened: site and packed arguments, the end of a span, a loss, a wait. Numbers of sites are, in one conversion, always the same site. `begin_ticks` of
-    /// a span's end is 0 where the source does not say it: its time less its duration is about when it began.
-    pub what: What<'a>,
 }
 
 /// A record without what it refers to, which its reader keeps.
@@ -57,11 +33,11 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// The whole record. `input`: the upper half of numbers of sites and processes.
+    /// The whole record, of a process with this name and id. `input`: the upper half of numbers of sites and processes.
     pub(crate) fn record<'a>(
         &self,
         sites: &'a [Site],
-        processes: &'a [Process],
+        (process, pid): (&'a str, u32),
         input: usize,
         args: &'a [u8],
         thread: &'a str,
@@ -70,7 +46,8 @@ impl Head {
         Some(Record {
             wall_ns: self.wall_ns,
             ticks: self.ticks,
-            process: processes.get(self.process)?,
+            process,
+            pid,
             process_number: input | self.process,
             tid: self.tid,
             thread,

@@ -68,9 +68,9 @@ impl<W: Write> SystraceWriter<W> {
     /// A line: who, when, and the message: letter, process, names, number.
     fn line(&mut self, record: &Record<'_>, letter: char, names: &[&str], number: Option<&str>) {
         use std::fmt::Write;
-        let pid = record.process.pid;
+        let pid = record.pid;
         let tid = if record.tid == 0 { pid } else { record.tid };
-        let task = match (record.thread, record.process.name.as_str()) {
+        let task = match (record.thread, record.process) {
             ("", "" | "?") => "<...>",
             ("", process) => process,
             (thread, _) => thread,
@@ -219,11 +219,11 @@ impl<W: Write> SystraceWriter<W> {
                 self.line(record, 'G', &[&name, within], Some(&cookie(id)));
                 if self.tracks.len() < TRACKS_MOST {
                     let tag = site.description.category.clone();
-                    self.tracks.insert((record.process.pid, tag, name, id.clone()));
+                    self.tracks.insert((record.pid, tag, name, id.clone()));
                 }
             }
             (Kind::AsyncEnd, [id]) => {
-                let key = (record.process.pid, site.description.category.clone(), name, id.clone());
+                let key = (record.pid, site.description.category.clone(), name, id.clone());
                 let letter = if self.tracks.remove(&key) { 'H' } else { 'F' };
                 self.line(record, letter, &[&key.2], Some(&cookie(id)));
             }

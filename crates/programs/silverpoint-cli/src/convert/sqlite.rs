@@ -4,7 +4,7 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use silverpoint_convert::silver::SilverWriter;
-use silverpoint_convert::{Format, Place, Process, ReadError, Reader, Record, Writer};
+use silverpoint_convert::{Format, Place, ReadError, Reader, Record, Writer};
 use silverpoint_sql::{SavedError, SavedRecords, write_database};
 use silverpoint_trace::Trace;
 use silverpoint_trace::newfile::{Part, temporary};
@@ -31,7 +31,6 @@ pub(super) fn is(format: &Format) -> bool {
 /// Reads the records of a database. Its sites and processes have the numbers of this input.
 pub(super) struct SqliteReader {
     records: SavedRecords,
-    processes: Vec<Process>,
     input: usize,
 }
 
@@ -45,7 +44,7 @@ impl SqliteReader {
         }
         let records =
             SavedRecords::open(path).map_err(|error| failure(format!("{}: {error}", path.display())))?;
-        Ok(Self { records, processes: Vec::new(), input: (number as usize) << 32 })
+        Ok(Self { records, input: (number as usize) << 32 })
     }
 }
 
@@ -56,18 +55,17 @@ fn read_error(error: SavedError) -> ReadError {
 
 impl Reader for SqliteReader {
     fn advance(&mut self) -> Result<bool, ReadError> {
-        let goes_on = self.records.advance().map_err(read_error)?;
-        let new = &self.records.processes()[self.processes.len()..];
-        self.processes.extend(new.iter().map(|(name, pid)| Process { name: name.clone(), pid: *pid }));
-        Ok(goes_on)
+        self.records.advance().map_err(read_error)
     }
 
     fn record(&self) -> Option<Record<'_>> {
         let (record, what) = self.records.record(self.input)?;
+        let (process, pid) = &self.records.processes()[record.process];
         Some(Record {
             wall_ns: record.wall_ns,
             ticks: None,
-            process: &self.processes[record.process],
+            process,
+            pid: *pid,
             process_number: self.input | record.process,
             tid: record.tid,
             thread: &record.thread,

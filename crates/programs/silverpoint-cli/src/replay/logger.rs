@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use silverpoint_convert::silver::SilverWriter;
-use silverpoint_convert::{Process, Record, WriteError, Writer};
+use silverpoint_convert::{WriteError, Writer};
 use silverpoint_logger::{Config, Feed, Flushed};
 use silverpoint_render::time::TimeZone;
-use silverpoint_trace::{Event, Trace};
+use silverpoint_trace::Event;
 
 use super::destination::Destination;
 use super::sink::Sink;
@@ -31,7 +31,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Logger {
     feed: Feed,
     writer: SilverWriter<Counted>,
-    processes: Vec<Process>,
     left_out: u64,
     part_bytes: u64,
     /// Ends the wait for sinks that do not progress.
@@ -45,7 +44,6 @@ impl Logger {
         config: Option<&Path>,
         printing: &Printing,
         zone: TimeZone,
-        trace: &Trace,
         stop: Arc<AtomicBool>,
     ) -> Result<Self, Failed> {
         let mut all = match config {
@@ -65,16 +63,7 @@ impl Logger {
         let mut feed = Feed::open(all).map_err(failure)?;
         let writer = begin(&feed)?;
         feed.start().map_err(failure)?;
-        let process =
-            |session: &silverpoint_trace::Session| Process { name: session.name.clone(), pid: session.pid };
-        Ok(Self {
-            feed,
-            writer,
-            processes: trace.sessions.iter().map(process).collect(),
-            left_out: 0,
-            part_bytes: PART_BYTES,
-            stop,
-        })
+        Ok(Self { feed, writer, left_out: 0, part_bytes: PART_BYTES, stop })
     }
 
     /// Waits until everything so far is written; continues in a new file.
@@ -106,18 +95,7 @@ fn begin(feed: &Feed) -> Result<SilverWriter<Counted>, Failed> {
 
 impl Sink for Logger {
     fn take(&mut self, event: &Event<'_>) -> Result<(), Failed> {
-        let record = Record {
-            wall_ns: event.wall_ns,
-            ticks: Some(event.ticks),
-            process: &self.processes[event.session_number],
-            process_number: event.session_number,
-            tid: event.tid,
-            thread: event.thread_name,
-            context: event.context.map(|context| &**context),
-            is_backtrace: event.is_backtrace,
-            what: event.what,
-        };
-        match self.writer.write(&record) {
+        match self.writer.write(&event.record()) {
             Ok(()) => {}
             Err(WriteError::Io(error)) => return Err(of(&self.feed)(error)),
             Err(WriteError::CannotHold(_)) => self.left_out += 1,
@@ -195,11 +173,11 @@ mod tests {
             writer.write(&reader.record().unwrap()).unwrap();
         }
         writer.finish().unwrap();
-        let trace = Trace::open(&[path]).unwrap();
+        let trace = silverpoint_trace::Trace::open(&[path]).unwrap();
         let log = Destination::File(folder.path().join("out.log"));
         let printing = Shown::parse_from(["x", "--pattern", "{message}"]).printing;
         let zone = silverpoint_render::time::utc_zone();
-        let mut sink = Logger::open(&[&log], None, &printing, zone, &trace, Arc::default()).unwrap();
+        let mut sink = Logger::open(&[&log], None, &printing, zone, Arc::default()).unwrap();
         sink.part_bytes = 4096;
         let file = sink.feed.file();
         let mut most = 0;

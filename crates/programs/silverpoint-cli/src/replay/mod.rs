@@ -149,7 +149,6 @@ fn open(args: &Args, trace: &Trace, stop: &Arc<AtomicBool>) -> Result<Vec<Box<dy
             args.config.as_deref(),
             &args.printing,
             args.wanted.zone(),
-            trace,
             Arc::clone(stop),
         )?));
     }

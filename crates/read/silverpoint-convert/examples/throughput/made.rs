@@ -1,6 +1,6 @@
 //! Records as a program's log and trace have them: eight sites in four threads, in turn, with arguments that change.
 
-use silverpoint_convert::{Process, Record};
+use silverpoint_convert::Record;
 use silverpoint_trace::{Site, What};
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::site::SiteDescription;
@@ -42,7 +42,6 @@ const THREADS: [&str; 4] = ["main", "worker-1", "worker-2", "net"];
 
 /// Gives one after the other, without an end.
 pub struct Made {
-    process: Process,
     sites: Vec<Site>,
     args: Vec<u8>,
     count: u64,
@@ -67,12 +66,7 @@ impl Made {
                 signature: signature.into(),
             })
         };
-        Self {
-            process: Process { name: "shop".into(), pid: 4312 },
-            sites: SITES.iter().enumerate().map(site).collect(),
-            args: Vec::new(),
-            count: 0,
-        }
+        Self { sites: SITES.iter().enumerate().map(site).collect(), args: Vec::new(), count: 0 }
     }
 
     /// The next record.
@@ -101,7 +95,8 @@ impl Made {
         Record {
             wall_ns: 1_795_000_000_000_000_000 + at as i64 * 1037,
             ticks: None,
-            process: &self.process,
+            process: "shop",
+            pid: 4312,
             process_number: 0,
             tid: 4312 + thread as u32,
             thread: THREADS[thread],

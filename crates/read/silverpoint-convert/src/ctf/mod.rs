@@ -178,9 +178,9 @@ impl Writer for CtfWriter {
             stream.lose(count, since)?;
         }
         let event = stream.event(id, time);
-        event.extend_from_slice(&record.process.pid.to_le_bytes());
+        event.extend_from_slice(&record.pid.to_le_bytes());
         event.extend_from_slice(&record.tid.to_le_bytes());
-        push_text(event, &record.process.name);
+        push_text(event, record.process);
         push_text(event, record.thread);
         push_text(event, record.context.map_or("", |context| context.json()));
         event.extend_from_slice(&payload);

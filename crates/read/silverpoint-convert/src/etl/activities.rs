@@ -46,7 +46,7 @@ impl Activities {
             Kind::AsyncBegin | Kind::AsyncEnd | Kind::AsyncInstant => {
                 let number = args.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
                 Activity {
-                    id: Some(id(record.process.pid, 0, number)),
+                    id: Some(id(record.pid, 0, number)),
                     around: around.filter(|_| opcode(kind) == START),
                 }
             }
@@ -61,7 +61,7 @@ impl Activities {
             return None;
         }
         self.last += 1;
-        let id = id(record.process.pid, record.tid, self.last);
+        let id = id(record.pid, record.tid, self.last);
         self.spans.begin(thread, site, order(record.wall_ns), (record.ticks, id));
         Some(id)
     }

@@ -247,7 +247,7 @@ impl<W: Write + Seek> EtlWriter<W> {
             );
         };
         let event = Event {
-            pid: record.process.pid,
+            pid: record.pid,
             tid: record.tid,
             time,
             provider: &described.provider,
@@ -289,7 +289,7 @@ impl<W: Write + Seek> EtlWriter<W> {
     fn names(&mut self, record: &Record<'_>) -> Result<(), WriteError> {
         let process = (record.process_number, None);
         let thread = (record.process_number, Some(record.tid));
-        let name = record.process.name.as_str();
+        let name = record.process;
         for (key, sort, name) in [(process, "process_name", name), (thread, "thread_name", record.thread)] {
             if matches!(name, "" | "?") || self.names.get(&key).is_some_and(|known| known == name) {
                 continue;

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::io::{self, Write};
 
-use silverpoint_render::json::{JsonVisitor, Lines, Parts, ProcessJson, SiteJson, Stack, push_string};
+use silverpoint_render::json::{JsonVisitor, Lines, ProcessJson, SiteJson, Stack, push_string};
 use silverpoint_render::{Renderer, text, time::TimeText};
 use silverpoint_trace::What;
 use silverpoint_wire::value::Visitor;
@@ -109,25 +109,15 @@ impl<W: Write> JsonWriter<W> {
     }
 
     fn usual(&mut self, record: &Record<'_>) {
-        let parts = Parts {
-            wall_ns: record.wall_ns,
-            ticks: None,
-            tid: record.tid,
-            thread_name: record.thread,
-            context: record.context,
-            is_backtrace: record.is_backtrace,
-            what: record.what,
-        };
-        let process = self
-            .processes
-            .get(record.process_number, || ProcessJson::new(&record.process.name, record.process.pid));
+        let process =
+            self.processes.get(record.process_number, || ProcessJson::new(record.process, record.pid));
         let site = match record.what {
             What::Record { site, site_number, .. } => Some((site, site_number)),
             What::SpanEnd { site: Some(site), site_number: Some(number), .. } => Some((site, number)),
             _ => None,
         };
         let site = site.map(|(site, number)| &*self.sites.get(number, || SiteJson::new(site)));
-        self.lines.line(&mut self.text, &parts, Some(process), site);
+        self.lines.line(&mut self.text, record, Some(process), site);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::message::{Message, fragment, join};
 use super::value;
-use crate::Process;
+use crate::Record;
 
 /// What is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,19 +47,19 @@ pub(super) struct Resources {
 }
 
 impl Resources {
-    /// Knows a process from now on.
-    pub(super) fn know<M: Message>(&mut self, number: usize, process: &Process) {
-        self.items.get(number, || resource::<M>(process));
+    /// Knows the process of the record from now on.
+    pub(super) fn know<M: Message>(&mut self, record: &Record<'_>) {
+        self.items.get(record.process_number, || resource::<M>(record));
     }
 }
 
-fn resource<M: Message>(process: &Process) -> Vec<u8> {
-    let name = if process.name.is_empty() { "?" } else { &process.name };
+fn resource<M: Message>(record: &Record<'_>) -> Vec<u8> {
+    let name = if record.process.is_empty() { "?" } else { record.process };
     attributes::<M>(1, |message| {
         value::text(message, "service.name", name);
         value::text(message, "process.executable.name", name);
-        if process.pid != 0 {
-            value::int(message, "process.pid", process.pid.into());
+        if record.pid != 0 {
+            value::int(message, "process.pid", record.pid.into());
         }
         value::text(message, "telemetry.sdk.name", "silverpoint");
         value::text(message, "telemetry.sdk.version", env!("CARGO_PKG_VERSION"));

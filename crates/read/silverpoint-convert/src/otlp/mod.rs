@@ -281,10 +281,10 @@ impl<M: Message, E: Export> OtlpWriter<M, E> {
     fn begun(&mut self, record: &Record<'_>, site: &Site, number: usize, args: &[u8], more: &str) -> Span {
         let (category, name) = (&site.description.category, &site.description.template);
         let around = self.place(record);
-        let (process, order) = (record.process, self.spans.next());
+        let order = self.spans.next();
         let own = Ids::of(&format!(
             "{} {} {} {} {category}:{name} {more} {order}",
-            process.name, process.pid, record.tid, self.now
+            record.process, record.pid, record.tid, self.now
         ));
         let mut span = Span::new(own, record.process_number, number, category, name, self.now);
         span.put_into(around);
@@ -481,7 +481,7 @@ impl<M: Message, E: Export> OtlpWriter<M, E> {
                 span
             }
             None => {
-                let ids = Ids::of(&format!("{} {} {now} end", record.process.pid, record.tid));
+                let ids = Ids::of(&format!("{} {} {now} end", record.pid, record.tid));
                 let mut span = Span::new(ids, record.process_number, 0, OWN, "span", begin_ns);
                 span.attributes = attributes::<M>(span::ATTRIBUTES, |message| who(message, record));
                 span
@@ -523,7 +523,7 @@ impl<M: Message, E: Export> Writer for OtlpWriter<M, E> {
             return Err(WriteError::CannotHold("OTLP holds no record from before 1970".into()));
         };
         self.now = now;
-        self.resources.know::<M>(record.process_number, record.process);
+        self.resources.know::<M>(record);
         match record.what {
             What::Record { site, site_number, args, .. } => self.record(record, site, site_number, args),
             What::SpanEnd { site, site_number, duration_ns, .. } => {

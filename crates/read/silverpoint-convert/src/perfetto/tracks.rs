@@ -71,7 +71,7 @@ impl Tracks {
         let track = hash(&[b"thread", &number.to_le_bytes(), &tid.to_le_bytes(), name.as_bytes()]);
         describe(out, track, |out| {
             out.number(PARENT, process);
-            match i32::try_from(record.process.pid) {
+            match i32::try_from(record.pid) {
                 Ok(pid @ 1..) if tid != 0 => {
                     let open = out.begin(THREAD);
                     out.number(1, pid.unsigned_abs().into());
@@ -104,14 +104,14 @@ impl Tracks {
             return *track;
         }
         let track = hash(&[b"process", &(record.process_number as u64).to_le_bytes()]);
-        describe(out, track, |out| match i32::try_from(record.process.pid) {
+        describe(out, track, |out| match i32::try_from(record.pid) {
             Ok(pid @ 1..) => {
                 let open = out.begin(PROCESS);
                 out.number(1, pid.unsigned_abs().into());
-                out.bytes(6, record.process.name.as_bytes());
+                out.bytes(6, record.process.as_bytes());
                 out.end(open);
             }
-            _ => out.bytes(NAME, record.process.name.as_bytes()),
+            _ => out.bytes(NAME, record.process.as_bytes()),
         });
         self.processes.insert(record.process_number, track);
         track

@@ -8,7 +8,7 @@ use silverpoint_trace::{Context, Event, Follow, Note, OpenError, Trace, Watcher}
 
 use super::read::keep;
 use crate::record::Head;
-use crate::{Place, Process, ReadError, Reader, Record};
+use crate::{Place, ReadError, Reader, Record};
 
 /// Records that are taken out of the files at a time.
 const BATCH: usize = 4096;
@@ -21,7 +21,6 @@ pub struct FollowReader<'f> {
     follow: Follow,
     more: Box<More<'f>>,
     input: usize,
-    processes: Vec<Process>,
     taken: VecDeque<Taken>,
     spare: Vec<Taken>,
     current: Option<Taken>,
@@ -51,7 +50,6 @@ impl<'f> FollowReader<'f> {
             follow,
             more,
             input: (input as usize) << 32,
-            processes: Vec::new(),
             taken: VecDeque::new(),
             spare: Vec::new(),
             current: None,
@@ -70,10 +68,6 @@ impl<'f> FollowReader<'f> {
             Stage::Follows => self.follow.poll(&mut batch)?,
             _ => self.follow.poll_all(&mut batch)?,
         };
-        let known = self.follow.trace().sessions.iter();
-        let process =
-            |session: &silverpoint_trace::Session| Process { name: session.name.clone(), pid: session.pid };
-        self.processes.extend(known.skip(self.processes.len()).map(process));
         Ok(notes)
     }
 }
@@ -133,8 +127,10 @@ impl Reader for FollowReader<'_> {
     fn record(&self) -> Option<Record<'_>> {
         let taken = self.current.as_ref()?;
         let (head, context) = (taken.head.as_ref()?, taken.context.as_deref());
-        let sites = &self.follow.trace().sites;
-        head.record(sites, &self.processes, self.input, &taken.args, &taken.thread, context)
+        let trace = self.follow.trace();
+        let session = &trace.sessions[head.process];
+        let process = (session.name.as_str(), session.pid);
+        head.record(&trace.sites, process, self.input, &taken.args, &taken.thread, context)
     }
 
     /// A living trace has no known end: 0.

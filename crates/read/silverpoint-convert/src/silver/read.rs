@@ -6,7 +6,7 @@ use silverpoint_query::filter::Filter;
 use silverpoint_trace::{Context, Event, Events, Kept, Trace};
 
 use crate::record::Head;
-use crate::{Process, ReadError, Reader, Record};
+use crate::{ReadError, Reader, Record};
 
 /// Reads the records of a trace that a filter selects; names and ends of threads are contained in the records
 /// that follow.
@@ -15,7 +15,6 @@ pub struct TraceReader<'t> {
     events: Events<'t>,
     /// Number of the input: the upper half of the numbers of its sites and processes.
     input: usize,
-    processes: Vec<Process>,
     is_monotonic: bool,
     current: Option<Head>,
     args: Vec<u8>,
@@ -26,13 +25,10 @@ pub struct TraceReader<'t> {
 impl<'t> TraceReader<'t> {
     /// Of the input of this number.
     pub fn new(trace: &'t Trace, filter: &Filter, input: u32) -> Self {
-        let process =
-            |session: &silverpoint_trace::Session| Process { name: session.name.clone(), pid: session.pid };
         Self {
             trace,
             events: trace.select(filter),
             input: (input as usize) << 32,
-            processes: trace.sessions.iter().map(process).collect(),
             is_monotonic: false,
             current: None,
             args: Vec::new(),
@@ -72,7 +68,9 @@ impl Reader for TraceReader<'_> {
 
     fn record(&self) -> Option<Record<'_>> {
         let (head, context) = (self.current.as_ref()?, self.context.as_deref());
-        head.record(&self.trace.sites, &self.processes, self.input, &self.args, &self.thread, context)
+        let session = &self.trace.sessions[head.process];
+        let process = (session.name.as_str(), session.pid);
+        head.record(&self.trace.sites, process, self.input, &self.args, &self.thread, context)
     }
 
     /// The events of all files together have no place in one: 0.

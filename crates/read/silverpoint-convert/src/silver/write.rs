@@ -228,16 +228,16 @@ impl<W: Write> SilverWriter<W> {
         }
         let number = self.sessions.len() as u32 + 1;
         let mut process = String::new();
-        push_line(&mut process, "exe", &record.process.name);
+        push_line(&mut process, "exe", record.process);
         let mut session_id = [0; 16];
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos());
         session_id[..8].copy_from_slice(&fnv1a64(&now.to_le_bytes()).to_le_bytes());
         session_id[8..12].copy_from_slice(&number.to_le_bytes());
-        session_id[12..].copy_from_slice(&record.process.pid.to_le_bytes());
+        session_id[12..].copy_from_slice(&record.pid.to_le_bytes());
         let info = SessionInfo {
             session_id,
             clock_source: MONOTONIC,
-            pid: record.process.pid,
+            pid: record.pid,
             ticks_per_second: 1_000_000_000,
             process: process.into_bytes(),
             ..SessionInfo::default()

@@ -9,7 +9,7 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
 use silverpoint_convert::ctf::{Clock, CtfWriter};
-use silverpoint_convert::{Process, Reader, Record, WriteError, Writer};
+use silverpoint_convert::{Reader, Record, WriteError, Writer};
 use silverpoint_render::{ShowContext, time::TimeText};
 use silverpoint_trace::{Site, What};
 use silverpoint_wire::layout::CAUSE_NAMES;
@@ -247,9 +247,9 @@ fn expected(record: &Record<'_>) -> Value {
             Level::Fatal => 2,
         }),
         "context": {
-            "vpid": record.process.pid.cast_signed(),
+            "vpid": record.pid.cast_signed(),
             "vtid": record.tid.cast_signed(),
-            "procname": record.process.name,
+            "procname": record.process,
             "thread_name": record.thread.replace('\0', "\u{2400}"),
             "context": record.context.map_or("", |context| context.json()),
         },
@@ -319,14 +319,13 @@ fn babeltrace_reads_generated_values_of_every_type() {
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
     let sites = proptest::collection::vec(description(), 200).new_tree(&mut runner).unwrap().current();
-    let process = Process { name: "generated".into(), pid: 7 };
     let directory = directory();
     let mut writer = CtfWriter::create(directory.path(), &Clock::realtime(None)).unwrap();
     let mut wanted = Vec::new();
     for (number, (description, args)) in sites.into_iter().enumerate() {
         let site = Site::new(description);
         let what = What::Record { site: &site, site_number: number, args: &args, truncated: false };
-        let record = record(1_000_000_000 + number as i64, &process, what);
+        let record = record(1_000_000_000 + number as i64, what);
         writer.write(&record).unwrap();
         wanted.push(expected(&record));
     }
@@ -336,11 +335,12 @@ fn babeltrace_reads_generated_values_of_every_type() {
     }
 }
 
-fn record<'a>(wall_ns: i64, process: &'a Process, what: What<'a>) -> Record<'a> {
+fn record<'a>(wall_ns: i64, what: What<'a>) -> Record<'a> {
     Record {
         wall_ns,
         ticks: None,
-        process,
+        process: "generated",
+        pid: 7,
         process_number: 0,
         tid: 8,
         thread: "worker",
@@ -372,7 +372,6 @@ fn site(signature: &str, names: &str) -> Site {
 /// Arguments that contradict their signature are there as bytes.
 #[test]
 fn disorder_losses_and_contradictions() {
-    let process = Process { name: "p".into(), pid: 1 };
     let site = site("ih", "a b\na?b\n");
     let directory = directory();
     let mut writer = CtfWriter::create(directory.path(), &Clock::realtime(None)).unwrap();
@@ -381,13 +380,13 @@ fn disorder_losses_and_contradictions() {
     let bad = What::Record { site: &site, site_number: 0, args: &args[..3], truncated: false };
     let loss = |count| What::Loss { cause: FULL as u8, count, span_ns: 10 };
     for (ns, what) in [(100, loss(2)), (200, good), (150, bad), (300, loss(3)), (120, good), (400, good)] {
-        writer.write(&record(ns, &process, what)).unwrap();
+        writer.write(&record(ns, what)).unwrap();
     }
     // One span's end with an unknown duration, and one with a known one.
     for duration_ns in [None, Some(5)] {
         let (site, site_number) = (Some(&site), Some(0));
         let what = What::SpanEnd { site, site_number, begin_ticks: 0, duration_ns };
-        writer.write(&record(500, &process, what)).unwrap();
+        writer.write(&record(500, what)).unwrap();
     }
     writer.finish().unwrap();
     let Some(messages) = judged(&directory) else { return };
@@ -423,7 +422,6 @@ fn disorder_losses_and_contradictions() {
 
 #[test]
 fn what_cannot_be_held_is_refused() {
-    let process = Process { name: "p".into(), pid: 1 };
     let site = site("", "");
     let directory = directory();
     let mut writer = CtfWriter::create(directory.path(), &Clock::realtime(None)).unwrap();
@@ -432,14 +430,14 @@ fn what_cannot_be_held_is_refused() {
         Err(WriteError::CannotHold(why)) => why,
         other => panic!("{other:?}"),
     };
-    assert!(refused(writer.write(&record(-1, &process, what))).contains("before 1970"));
-    assert!(refused(writer.write(&record(i64::MAX, &process, what))).contains("after 2262"));
+    assert!(refused(writer.write(&record(-1, what))).contains("before 1970"));
+    assert!(refused(writer.write(&record(i64::MAX, what))).contains("after 2262"));
     for ns in (1000 - 63..=1000).rev() {
-        writer.write(&record(ns, &process, what)).unwrap();
+        writer.write(&record(ns, what)).unwrap();
     }
-    assert!(refused(writer.write(&record(1, &process, what))).contains("no order of time"));
+    assert!(refused(writer.write(&record(1, what))).contains("no order of time"));
     for ns in [1000, i64::MAX - 1] {
-        writer.write(&record(ns, &process, what)).unwrap();
+        writer.write(&record(ns, what)).unwrap();
     }
     writer.finish().unwrap();
     if let Some(messages) = judged(&directory) {

@@ -7,7 +7,7 @@ use std::io::Cursor;
 use proptest::prelude::*;
 use serde_json::Value;
 use silverpoint_convert::etl::EtlWriter;
-use silverpoint_convert::{Process, Record, WriteError, Writer, copy};
+use silverpoint_convert::{Record, WriteError, Writer, copy};
 use silverpoint_tests::etl::{Event, events, number, read};
 use silverpoint_trace::{Site, What};
 use silverpoint_wire::layout::crash;
@@ -351,12 +351,12 @@ fn crashed(frames: u32) -> (Vec<u8>, Vec<u8>) {
         signature: crash::SIGNATURE.into(),
     });
     assert!(site.is_crash());
-    let process = Process { name: "app".into(), pid: 40 };
     let what = What::Record { site: &site, site_number: 0, args: &args, truncated: false };
     let record = Record {
         wall_ns: 0,
         ticks: None,
-        process: &process,
+        process: "app",
+        pid: 40,
         process_number: 0,
         tid: 5,
         thread: "",
@@ -448,7 +448,6 @@ proptest! {
     fn any_bytes_are_an_event_or_refused(
         records in prop::collection::vec((description(), prop::collection::vec(any::<u8>(), 0..64), any::<bool>(), any::<i64>()), 1..5),
     ) {
-        let process = Process { name: "a b".into(), pid: 7 };
         let sites: Vec<(Site, Vec<u8>)> = records
             .iter()
             .map(|((site, args), other, is_own, _)| (Site::new(site.clone()), if *is_own { args } else { other }.clone()))
@@ -460,7 +459,8 @@ proptest! {
                 let record = Record {
                     wall_ns: *wall_ns,
                     ticks: None,
-                    process: &process,
+                    process: "a b",
+                    pid: 7,
                     process_number: 0,
                     tid: 4,
                     thread: "t",

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use silverpoint_convert::{Process, Record};
+use silverpoint_convert::Record;
 use silverpoint_trace::{Site, What};
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::site::SiteDescription;
@@ -143,7 +143,6 @@ proptest! {
     fn every_pair_gives_back_what_it_was_given(
         records in prop::collection::vec((description(), 0..4_000_000_000_000_000_000_i64, text(), any::<bool>(), any::<u32>()), 1..4),
     ) {
-        let process = Process { name: "a b".into(), pid: 7 };
         let mut sorted: Vec<_> = records.into_iter().map(|(site, ns, thread, cut, tid)| (ns, site, thread, cut, tid)).collect();
         sorted.sort_by_key(|record| record.0);
         sorted.dedup_by_key(|record| record.0);
@@ -154,7 +153,8 @@ proptest! {
                 writer.write(&Record {
                     wall_ns: record.0,
                     ticks: None,
-                    process: &process,
+                    process: "a b",
+                    pid: 7,
                     process_number: 0,
                     tid: record.4,
                     thread: &record.2,

@@ -1,7 +1,7 @@
 //! Records that look like earlier ones are read a shorter way: it gives what the long way gives, of good ones and of damaged ones.
 
 use proptest::prelude::*;
-use silverpoint_convert::{Process, Record};
+use silverpoint_convert::Record;
 use silverpoint_trace::{Site, What};
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::site::SiteDescription;
@@ -119,7 +119,7 @@ fn sites() -> Vec<Site> {
 
 /// Calls with each record.
 fn each(values: &[Values], mut call: impl FnMut(&Record<'_>)) {
-    let (sites, process) = (sites(), Process { name: "p q".into(), pid: 7 });
+    let sites = sites();
     let threads = ["main", "", "worker \"2\""];
     for values in values {
         let site = &sites[values.site];
@@ -138,7 +138,8 @@ fn each(values: &[Values], mut call: impl FnMut(&Record<'_>)) {
         call(&Record {
             wall_ns: 1_795_000_000_000_000_000 + values.ns,
             ticks: values.ticks,
-            process: &process,
+            process: "p q",
+            pid: 7,
             process_number: 0,
             tid: values.thread,
             thread: threads[values.thread as usize],

@@ -15,7 +15,7 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
 use silverpoint_convert::otlp::{Export, Patience, Sender, Signal, protobuf};
-use silverpoint_convert::{Process, Record, Writer, copy};
+use silverpoint_convert::{Record, Writer, copy};
 use silverpoint_render::time::TimeText;
 use silverpoint_trace::{Context, Site, What};
 use silverpoint_wire::level::{Kind, Level};
@@ -214,12 +214,13 @@ fn arguments(site: &Site, args: &[u8]) -> Vec<Value> {
     attributes
 }
 
-fn record<'a>(wall_ns: i64, process: &'a Process, what: What<'a>) -> Record<'a> {
+fn record<'a>(wall_ns: i64, pid: u32, what: What<'a>) -> Record<'a> {
     Record {
         wall_ns,
         ticks: None,
-        process,
-        process_number: process.pid as usize,
+        process: ["p0", "p1", "p2"][pid as usize],
+        pid,
+        process_number: pid as usize,
         tid: 8,
         thread: "worker",
         context: None,
@@ -237,11 +238,10 @@ fn opentelemetry_reads_generated_values_of_every_type() {
         .into_iter()
         .map(|(description, args)| (Site::new(SiteDescription { kind: Kind::Log, ..description }), args))
         .collect();
-    let processes = [1, 2].map(|pid| Process { name: format!("p{pid}"), pid });
     let (lines, binary) = both(|writer| {
         for (number, (site, args)) in sites.iter().enumerate() {
             let what = What::Record { site, site_number: number, args, truncated: number == 7 };
-            writer.write(&record(number as i64, &processes[number % 2], what)).unwrap();
+            writer.write(&record(number as i64, 1 + number as u32 % 2, what)).unwrap();
         }
         writer.finish().unwrap();
     });
@@ -257,8 +257,8 @@ fn opentelemetry_reads_generated_values_of_every_type() {
         assert_eq!(log["scope"], description.category);
         assert_eq!(log["severity"], [1, 5, 9, 13, 17, 21][description.level as usize]);
         assert_eq!(log["level"], description.level.name());
-        assert_eq!(log["resource"][0], json!(["service.name", { "string": processes[number % 2].name }]));
-        assert_eq!(log["resource"][2], json!(["process.pid", { "int": processes[number % 2].pid }]));
+        assert_eq!(log["resource"][0], json!(["service.name", { "string": format!("p{}", 1 + number % 2) }]));
+        assert_eq!(log["resource"][2], json!(["process.pid", { "int": 1 + number % 2 }]));
         let attributes = log["attributes"].as_array().unwrap();
         let has = |key: &str, value: Value| attributes.contains(&json!([key, value]));
         assert!(has("thread.id", json!({ "int": 8 })) && has("thread.name", json!({ "string": "worker" })));
@@ -351,7 +351,6 @@ fn by_name(lines: &str) -> HashMap<String, Value> {
 
 #[test]
 fn spans_have_parents_events_and_traces() {
-    let process = Process { name: "p".into(), pid: 1 };
     let outer = site(Kind::Span, "outer", "i");
     let inner = site(Kind::Span, "inner", "");
     let moment = site(Kind::Instant, "moment", "i");
@@ -367,7 +366,7 @@ fn spans_have_parents_events_and_traces() {
         let mut now = 100;
         let mut write = |what, context: Option<&Context>, tid| {
             now += 100;
-            let record = record(now, &process, what);
+            let record = record(now, 1, what);
             writer.write(&Record { context, tid, ..record }).unwrap();
         };
         let at = |site, number, args| What::Record { site, site_number: number, args, truncated: false };
@@ -466,7 +465,6 @@ impl Collector {
 
 /// What `tracing` programs record later (`span.record("user", 7)`): the begin, twice fields, an instant of one's own, the end.
 fn write_later_fields(writer: &mut dyn Writer) {
-    let process = Process { name: "p".into(), pid: 1 };
     let named = |kind, names: &str, signature| {
         Site::new(SiteDescription {
             names: names.into(),
@@ -484,7 +482,7 @@ fn write_later_fields(writer: &mut dyn Writer) {
     for (now, (number, words)) in (100..).zip(records) {
         let args: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let what = What::Record { site: &sites[number], site_number: number, args: &args, truncated: false };
-        writer.write(&record(now, &process, what)).unwrap();
+        writer.write(&record(now, 1, what)).unwrap();
     }
     writer.finish().unwrap();
 }
@@ -533,12 +531,11 @@ fn patience() -> Patience {
 
 /// Sends a log and a span.
 fn send(sender: Sender) -> Result<(), String> {
-    let process = Process { name: "p".into(), pid: 1 };
     let (said, work) = (site(Kind::Log, "said", ""), site(Kind::Span, "work", ""));
     let mut writer = protobuf(sender);
     for (number, site) in [&said, &work].into_iter().enumerate() {
         let what = What::Record { site, site_number: number, args: &[], truncated: false };
-        writer.write(&record(100, &process, what)).map_err(|error| error.to_string())?;
+        writer.write(&record(100, 1, what)).map_err(|error| error.to_string())?;
     }
     writer.finish().map_err(|error| error.to_string())
 }

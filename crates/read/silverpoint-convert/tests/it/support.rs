@@ -69,8 +69,8 @@ pub fn comparable(record: &Record<'_>) -> String {
     let who = format!(
         "{} {:?} {} {} {:?} {:?}",
         record.wall_ns,
-        record.process.name,
-        record.process.pid,
+        record.process,
+        record.pid,
         record.tid,
         record.thread,
         record.context.map(|context| context.json())

@@ -17,7 +17,7 @@ use silverpoint_wire::level::Level;
 
 pub use expression::{Expression, ExpressionError, Literal, Operator, Test};
 pub use line::LineError;
-pub use records::{Facts, RecordFilter};
+pub use records::RecordFilter;
 
 use silverpoint_render::time::{When, local_zone};
 

@@ -1,10 +1,11 @@
 //! The part of an object between time and message. It is kept, because the next record of a site is usually
 //! of the same thread.
 
+use silverpoint_trace::Record;
+use silverpoint_wire::json::push_string;
 use silverpoint_wire::level::Level;
 
-use super::line::{Parts, ProcessJson, SiteJson, key};
-use silverpoint_wire::json::push_string;
+use super::line::{ProcessJson, SiteJson, key};
 
 /// Before each message.
 pub(super) const MESSAGE: &str = ",\"message\":";
@@ -36,7 +37,7 @@ impl Begins {
     pub(super) fn push(
         &mut self,
         out: &mut String,
-        event: &Parts<'_>,
+        record: &Record<'_>,
         process: &ProcessJson,
         site: &SiteJson,
     ) {
@@ -45,20 +46,20 @@ impl Begins {
             Some(begin)
                 if begin.site == site.number
                     && begin.process == process.number
-                    && begin.tid == event.tid
-                    && begin.thread_name == event.thread_name =>
+                    && begin.tid == record.tid
+                    && begin.thread_name == record.thread =>
             {
                 out.push_str(&begin.json);
             }
             _ => {
                 let start = out.len();
-                push_begin(out, event, Some(process));
+                push_begin(out, record, Some(process));
                 for part in [&site.place, &site.kind, MESSAGE] {
                     out.push_str(part);
                 }
                 let begin = kept.get_or_insert_default();
-                (begin.site, begin.process, begin.tid) = (site.number, process.number, event.tid);
-                event.thread_name.clone_into(&mut begin.thread_name);
+                (begin.site, begin.process, begin.tid) = (site.number, process.number, record.tid);
+                record.thread.clone_into(&mut begin.thread_name);
                 out[start..].clone_into(&mut begin.json);
             }
         }
@@ -66,12 +67,12 @@ impl Begins {
 }
 
 /// Appends level, process and thread.
-pub(super) fn push_begin(out: &mut String, event: &Parts<'_>, process: Option<&ProcessJson>) {
-    out.push_str(level_json(event.what.level()));
+pub(super) fn push_begin(out: &mut String, record: &Record<'_>, process: Option<&ProcessJson>) {
+    out.push_str(level_json(record.what.level()));
     out.push_str(process.map_or("\"process\":null", |process| process.json.as_str()));
-    key(out, "tid", u64::from(event.tid));
+    key(out, "tid", u64::from(record.tid));
     out.push_str(",\"thread\":");
-    push_string(out, event.thread_name);
+    push_string(out, record.thread);
 }
 
 fn level_json(level: Level) -> &'static str {

@@ -18,7 +18,7 @@ use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use silverpoint_symbols::Symbols;
-use silverpoint_trace::{Context, Event, Session, Site, Trace, What, cause_name};
+use silverpoint_trace::{Event, Record, Session, Site, Trace, What, cause_name};
 use silverpoint_wire::json::{is_plain_string, push_string, push_string_inner};
 use silverpoint_wire::value::{WalkError, walk};
 
@@ -44,7 +44,6 @@ pub struct Options {
 
 /// Writes objects. Keeps what is the same for all records of a site or process, and room that is reused.
 pub struct Writer {
-    options: Options,
     lines: Lines,
     /// By session number.
     processes: Vec<ProcessJson>,
@@ -55,6 +54,7 @@ pub struct Writer {
 /// Writes objects of anything that has the parts of a record. The caller keeps what all records of a site or
 /// process share.
 pub struct Lines {
+    shows_ticks: bool,
     time: TimeText,
     renderer: Renderer,
     stack: Stack,
@@ -68,6 +68,7 @@ pub struct Lines {
 impl Default for Lines {
     fn default() -> Self {
         Self {
+            shows_ticks: false,
             time: TimeText::rfc3339_utc(),
             renderer: Renderer::new(),
             stack: Stack::default(),
@@ -76,25 +77,6 @@ impl Default for Lines {
             symbols: Symbols::new(),
         }
     }
-}
-
-/// What an object is made of, beside process and site.
-#[derive(Clone, Copy, Debug)]
-pub struct Parts<'a> {
-    /// Nanoseconds since 1970-01-01T00:00Z.
-    pub wall_ns: i64,
-    /// The time in the session's own clock, if it is to be shown.
-    pub ticks: Option<u64>,
-    /// Kernel thread id.
-    pub tid: u32,
-    /// The thread's name at this time.
-    pub thread_name: &'a str,
-    /// Fields of the scopes that the thread was in.
-    pub context: Option<&'a Context>,
-    /// It was kept back until something happened that it may explain.
-    pub is_backtrace: bool,
-    /// What happened.
-    pub what: What<'a>,
 }
 
 /// `"process":…,"pid":…`.
@@ -130,7 +112,8 @@ pub struct SiteJson {
 impl Writer {
     /// A writer for one trace.
     pub fn new(options: Options, trace: &Trace) -> Self {
-        let mut writer = Self { options, lines: Lines::default(), processes: Vec::new(), sites: Vec::new() };
+        let lines = Lines { shows_ticks: options.ticks, ..Lines::default() };
+        let mut writer = Self { lines, processes: Vec::new(), sites: Vec::new() };
         writer.update(trace);
         writer
     }
@@ -147,22 +130,13 @@ impl Writer {
         if !event.is_shown() {
             return;
         }
-        let parts = Parts {
-            wall_ns: event.wall_ns,
-            ticks: self.options.ticks.then_some(event.ticks),
-            tid: event.tid,
-            thread_name: event.thread_name,
-            context: event.context.map(|context| &**context),
-            is_backtrace: event.is_backtrace,
-            what: event.what,
-        };
         let site = match event.what {
             What::Record { site_number, .. } => Some(site_number),
             What::SpanEnd { site_number, .. } => site_number,
             _ => None,
         };
         let site = site.and_then(|number| self.sites.get(number));
-        self.lines.line(out, &parts, self.processes.get(event.session_number), site);
+        self.lines.line(out, &event.record(), self.processes.get(event.session_number), site);
     }
 }
 
@@ -171,31 +145,31 @@ impl Lines {
     pub fn line(
         &mut self,
         out: &mut String,
-        event: &Parts<'_>,
+        record: &Record<'_>,
         process: Option<&ProcessJson>,
         site: Option<&SiteJson>,
     ) {
         out.push_str("{\"time\":\"");
-        self.time.push(out, event.wall_ns);
+        self.time.push(out, record.wall_ns);
         out.push('"');
-        if let Some(ticks) = event.ticks {
+        if let Some(ticks) = record.ticks.filter(|_| self.shows_ticks) {
             key(out, "ticks", ticks);
         }
-        match (event.what, process, site) {
+        match (record.what, process, site) {
             (What::Record { site: of, args, truncated, .. }, Some(process), Some(site)) => {
-                self.begins.push(out, event, process, site);
-                self.message(out, event);
+                self.begins.push(out, record, process, site);
+                self.message(out, record);
                 self.args(out, of, args, truncated);
             }
             _ => {
-                push_begin(out, event, process);
-                self.body(out, event, site);
+                push_begin(out, record, process);
+                self.body(out, record, site);
             }
         }
-        if event.is_backtrace {
+        if record.is_backtrace {
             out.push_str(",\"backtrace\":true");
         }
-        if let Some(context) = event.context {
+        if let Some(context) = record.context {
             for (name, key) in IDS {
                 if let Some(id) = context.text_of(name) {
                     out.push_str(key);
@@ -208,15 +182,15 @@ impl Lines {
         out.push_str("}\n");
     }
 
-    fn body(&mut self, out: &mut String, event: &Parts<'_>, json: Option<&SiteJson>) {
-        match event.what {
+    fn body(&mut self, out: &mut String, record: &Record<'_>, json: Option<&SiteJson>) {
+        match record.what {
             What::Record { site, args, truncated, .. } => {
                 if let Some(json) = json {
                     out.push_str(&json.place);
                     out.push_str(&json.kind);
                 }
                 out.push_str(MESSAGE);
-                self.message(out, event);
+                self.message(out, record);
                 return self.args(out, site, args, truncated);
             }
             What::SpanEnd { duration_ns, .. } => {
@@ -246,14 +220,14 @@ impl Lines {
             What::ThreadName | What::ThreadEnd | What::Context | What::OtherControl { .. } => {}
         }
         out.push_str(MESSAGE);
-        self.message(out, event);
+        self.message(out, record);
     }
 
     /// Written in its place, and written again if something in it must be escaped.
-    fn message(&mut self, out: &mut String, event: &Parts<'_>) {
+    fn message(&mut self, out: &mut String, record: &Record<'_>) {
         out.push('"');
         let start = out.len();
-        text::say(&mut self.renderer, out, &event.what, event.thread_name);
+        text::say(&mut self.renderer, out, &record.what, record.thread);
         if !is_plain_string(&out[start..]) {
             self.message.clear();
             self.message.push_str(&out[start..]);

@@ -11,7 +11,7 @@ mod value;
 pub(crate) use digits::push_number;
 pub use digits::{push_f32, push_f64, push_hex};
 pub use join::{join_objects, without_first};
-pub use line::{Lines, Options, Parts, ProcessJson, SiteJson, Writer, push_args};
+pub use line::{Lines, Options, ProcessJson, SiteJson, Writer, push_args};
 pub use plain::{push_plain, push_plain_item, unquote};
 pub use silverpoint_wire::json::push_string;
 pub use value::{JsonVisitor, Stack};

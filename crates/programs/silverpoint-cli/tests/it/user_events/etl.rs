@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use silverpoint_convert::etl::EtlWriter;
-use silverpoint_convert::{Process, Record, Writer};
+use silverpoint_convert::{Record, Writer};
 use silverpoint_tests::etl::{Event, events};
 use silverpoint_trace::{Context, Site, What};
 use silverpoint_wire::level::{Kind, Level};
@@ -36,7 +36,6 @@ fn site(case: &Case) -> Site {
 }
 
 fn log_of(cases: &[Case]) -> Vec<u8> {
-    let process = Process { name: "judged".into(), pid: 77 };
     let mut out = Cursor::new(Vec::new());
     let mut writer = EtlWriter::new(&mut out, "judged.etl").unwrap();
     for (number, case) in cases.iter().enumerate() {
@@ -49,7 +48,8 @@ fn log_of(cases: &[Case]) -> Vec<u8> {
         let record = Record {
             wall_ns,
             ticks: None,
-            process: &process,
+            process: "judged",
+            pid: 77,
             process_number: 0,
             tid: 88,
             thread: "",
