@@ -57,7 +57,8 @@ pub fn leave_nothing_behind() {
     }
 }
 
-fn sessions() -> Result<Root, LoggerError> {
+/// The directory of sessions.
+pub(crate) fn sessions() -> Result<Root, LoggerError> {
     Root::open_or_create()
         .map_err(root::explained)
         .map_err(LoggerError::io("the directory of sessions", "it cannot be used"))

@@ -8,13 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use silverpoint_shm::root::{self, Root};
+use silverpoint_shm::root::Root;
 
 use crate::begin::{Sinks, begin};
 use crate::config::Config;
 use crate::control::Control;
 use crate::error::{LoggerError, say};
 use crate::exit;
+use crate::idle::sessions;
 use crate::process::Process;
 use crate::shared::{Shared, State};
 use crate::spool::Spool;
@@ -100,7 +101,7 @@ impl Logger {
         if let Err(error) = spool.note_sinks(&config) {
             say(format_args!("{}: the list of its sinks cannot be written: {error}", spool.file().display()));
         }
-        let logger = Self::launch(config, spool, Some(root()?), Some(Process::this()))?;
+        let logger = Self::launch(config, spool, Some(sessions()?), Some(Process::this()))?;
         if let Some(options) = &crash {
             if !silverpoint_shm::crash::install(options) {
                 say("there is no session, so crashes are not recorded");
@@ -480,11 +481,4 @@ fn occupy_standard_streams() {
             break;
         }
     }
-}
-
-/// Where sessions are.
-fn root() -> Result<Root, LoggerError> {
-    Root::open_or_create()
-        .map_err(root::explained)
-        .map_err(LoggerError::io("the directory of sessions", "it cannot be used"))
 }

@@ -10,7 +10,7 @@ use silverpoint_wire::level::Level;
 
 use crate::builder::{Builder, log, text};
 use crate::files::names;
-use crate::harness::{Running, Scratch, end};
+use crate::harness::{Running, Scratch, end, numbers};
 
 fn trace(name: &str, from: u64) -> Vec<u8> {
     let mut b = Builder::new();
@@ -79,15 +79,6 @@ fn a_malformed_input_leaves_nothing_unless_it_is_passed_over() {
     assert_eq!(scratch.run(["convert", "--since", "-1s", "in.jsonl", "x.silver"]).code(), Some(2));
     fs::write(scratch.path("no.silver"), "no trace file").unwrap();
     assert_eq!(scratch.run(["convert", "no.silver", "x.cbor"]).code(), Some(4));
-}
-
-/// Numbers of `subject.count` in JSON lines.
-fn numbers(out: &str) -> Vec<u64> {
-    let number = |line: &str| {
-        let record: serde_json::Value = serde_json::from_str(line).unwrap();
-        (record["template"] == "subject.count").then(|| record["args"]["n"].as_u64().unwrap())
-    };
-    out.lines().filter_map(number).collect()
 }
 
 /// A program that records what its standard input says, into rings that nobody empties.

@@ -367,3 +367,12 @@ pub fn is_root(what: &str) -> bool {
     }
     is
 }
+
+/// The numbers of `subject.count` in JSON lines.
+pub fn numbers(out: &str) -> Vec<u64> {
+    let number = |line: &str| {
+        let record: serde_json::Value = serde_json::from_str(line).unwrap();
+        (record["template"] == "subject.count").then(|| record["args"]["n"].as_u64().unwrap())
+    };
+    out.lines().filter_map(number).collect()
+}

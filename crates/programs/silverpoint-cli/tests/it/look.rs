@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::harness::{Ended, Running, Scratch, subject};
+use crate::harness::{Ended, Running, Scratch, numbers, subject};
 
 /// A program that records what its standard input says, into rings that nobody empties.
 fn recorder(scratch: &Scratch) -> Running {
@@ -23,15 +23,6 @@ fn recorder(scratch: &Scratch) -> Running {
 fn step(running: &mut Running, step: &str) {
     running.write(&format!("{step}\n"));
     assert_eq!(running.line(), "done");
-}
-
-/// The numbers of `subject.count` in JSON lines.
-fn numbers(out: &str) -> Vec<u64> {
-    let number = |line: &str| {
-        let record: serde_json::Value = serde_json::from_str(line).unwrap();
-        (record["template"] == "subject.count").then(|| record["args"]["n"].as_u64().unwrap())
-    };
-    out.lines().filter_map(number).collect()
 }
 
 /// A program may be in the middle of a line when its output is read.

@@ -41,6 +41,7 @@ mod systrace;
 mod table;
 mod tasks;
 mod terminal;
+mod ticking;
 mod timeline;
 mod trace_marker;
 mod tracegen;

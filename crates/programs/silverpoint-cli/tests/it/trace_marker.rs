@@ -1,14 +1,15 @@
 //! Lines in the kernel's trace_marker, or in a file that stands for it, from tracepoints in C++ and Rust.
 
-use std::io::{BufRead, BufReader, Lines, Write};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use silverpoint_wire::layout::control::at;
 
 use crate::harness::{Scratch, built, example};
 use crate::kernel;
+use crate::ticking::Ticking;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
@@ -31,39 +32,14 @@ fn marked() -> PathBuf {
     compiled("marked", &["-O1", file.to_str().unwrap()])
 }
 
-/// A program that does something for each line of input, and says so.
-struct Program {
-    child: Child,
-    input: ChildStdin,
-    lines: Lines<BufReader<ChildStdout>>,
-}
-
-impl Program {
-    fn start(command: &mut Command) -> Self {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        Self { child, input, lines: BufReader::new(output).lines() }
-    }
-
-    fn say(&mut self, line: &str) {
-        writeln!(self.input, "{line}").unwrap();
-        assert_eq!(self.lines.next().unwrap().unwrap(), "done");
-    }
-
-    fn ctl(&self, scratch: &Scratch, words: &[&str]) {
-        let pid = self.child.id().to_string();
-        let ended = scratch.run([&["ctl", &pid][..], words].concat());
-        assert_eq!(ended.code(), Some(0), "{}", ended.err);
-    }
-
-    fn finish(mut self) {
-        drop(self.input);
-        assert!(self.child.wait().unwrap().success());
-    }
+fn ctl(scratch: &Scratch, program: &Ticking, words: &[&str]) {
+    let pid = program.child.id().to_string();
+    let ended = scratch.run([&["ctl", &pid][..], words].concat());
+    assert_eq!(ended.code(), Some(0), "{}", ended.err);
 }
 
 /// The control file of a program's session.
-fn control(scratch: &Scratch, program: &Program) -> PathBuf {
+fn control(scratch: &Scratch, program: &Ticking) -> PathBuf {
     let pid = format!("{}-", program.child.id());
     let mut sessions = std::fs::read_dir(scratch.root()).unwrap().map(|entry| entry.unwrap().path());
     let of_child = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with(&pid);
@@ -71,7 +47,7 @@ fn control(scratch: &Scratch, program: &Program) -> PathBuf {
 }
 
 /// What was written, with `PID` for the process.
-fn written(marker: &Path, program: &Program) -> Vec<String> {
+fn written(marker: &Path, program: &Ticking) -> Vec<String> {
     let text = std::fs::read_to_string(marker).unwrap_or_default();
     let pid = format!("|{}", program.child.id());
     text.lines().map(|line| line.replacen(&pid, "|PID", 1)).collect()
@@ -123,9 +99,9 @@ fn what_is_on_writes_lines_of_atrace() {
     command.env("SILVERPOINT_PROBES", "trace_marker").env("SILVERPOINT_FILTER", "debug");
     command.env("SILVERPOINT_TRACE_MARKER_LIBRARY", library());
     command.env("SILVERPOINT_ATRACE_MARKER", &marker);
-    let mut program = Program::start(&mut command);
+    let mut program = Ticking::start(&mut command);
     let mut rounds = 0;
-    let mut next = |program: &mut Program, line: &str| {
+    let mut next = |program: &mut Ticking, line: &str| {
         let before = written(&marker, program).len();
         program.say(line);
         rounds += 1;
@@ -137,7 +113,7 @@ fn what_is_on_writes_lines_of_atrace() {
     same(&lines, &round(i, true));
 
     // What is off writes nothing.
-    program.ctl(&scratch, &["info"]);
+    ctl(&scratch, &program, &["info"]);
     scratch.wait("the spans are off", || next(&mut program, "").1.len() == 5);
     let (i, lines) = next(&mut program, "");
     same(&lines, &round(i, false));
@@ -146,12 +122,12 @@ fn what_is_on_writes_lines_of_atrace() {
     // The program applies the change a moment after `ctl` has ended: each attempt gives it twice the time.
     let mut pause = Duration::from_millis(20);
     scratch.wait("the end of a span when all is off", || {
-        program.ctl(&scratch, &["debug"]);
+        ctl(&scratch, &program, &["debug"]);
         scratch.wait("the spans are on", || {
             program.say("");
             next(&mut program, "s").1.iter().any(|line| line.starts_with("B|"))
         });
-        program.ctl(&scratch, &["off"]);
+        ctl(&scratch, &program, &["off"]);
         std::thread::sleep(pause);
         pause *= 2;
         program.say("");
@@ -162,11 +138,11 @@ fn what_is_on_writes_lines_of_atrace() {
     });
 
     // A file of the program under the number of the marker gets nothing.
-    program.ctl(&scratch, &["debug"]);
+    ctl(&scratch, &program, &["debug"]);
     program.say("c");
     scratch.wait("all lines of a round", || next(&mut program, "").1.len() == 10);
     assert_eq!(std::fs::read(scratch.path("own")).unwrap(), b"");
-    program.ctl(&scratch, &["--probe", "trace_marker=off"]);
+    ctl(&scratch, &program, &["--probe", "trace_marker=off"]);
     program.say("");
     assert_eq!(next(&mut program, "").1, [""; 0]);
     program.finish();
@@ -184,13 +160,13 @@ fn a_span_that_is_open_when_the_tracer_is_switched_off_has_its_end() {
         command.env("SILVERPOINT_PROBES", "trace_marker").env("SILVERPOINT_FILTER", "trace");
         command.env("SILVERPOINT_TRACE_MARKER_LIBRARY", &library);
         command.env("SILVERPOINT_ATRACE_MARKER", &marker);
-        let mut program = Program::start(&mut command);
-        let spans = |program: &Program| -> String {
+        let mut program = Ticking::start(&mut command);
+        let spans = |program: &Ticking| -> String {
             let letters = written(&marker, program).into_iter().map(|line| line[..1].to_owned());
             letters.filter(|letter| letter == "B" || letter == "E").collect()
         };
         // The span of a line `s` ends at the next line.
-        let until_begun = |program: &mut Program| {
+        let until_begun = |program: &mut Ticking| {
             scratch.wait("the begin of a span", || {
                 program.say("");
                 program.say("s");
@@ -198,13 +174,13 @@ fn a_span_that_is_open_when_the_tracer_is_switched_off_has_its_end() {
             });
         };
         until_begun(&mut program);
-        program.ctl(&scratch, &["--probe", "trace_marker=off"]);
+        ctl(&scratch, &program, &["--probe", "trace_marker=off"]);
         let mut wanted = spans(&program) + "E";
         program.say("");
         assert_eq!(spans(&program), wanted);
         // This one begins while it is off, and ends while it is on.
         program.say("s");
-        program.ctl(&scratch, &["--probe", "trace_marker=on"]);
+        ctl(&scratch, &program, &["--probe", "trace_marker=on"]);
         program.say("");
         assert_eq!(spans(&program), wanted);
         until_begun(&mut program);
@@ -226,7 +202,7 @@ fn a_missing_marker_is_one_message() {
         command.env("SILVERPOINT_PROBES", "trace_marker").env("SILVERPOINT_FILTER", "trace");
         command.env("SILVERPOINT_TRACE_MARKER_LIBRARY", &library);
         command.env("SILVERPOINT_ATRACE_MARKER", &marker).stderr(Stdio::piped());
-        let mut program = Program::start(&mut command);
+        let mut program = Ticking::start(&mut command);
         let mut errors = BufReader::new(program.child.stderr.take().unwrap()).lines();
         program.say("");
         let line = format!(
@@ -240,7 +216,7 @@ fn a_missing_marker_is_one_message() {
             std::fs::read(&control).unwrap()[at::PROBES_ASKED..][..4] == [0; 4]
         });
         std::fs::write(&marker, "").unwrap();
-        program.ctl(&scratch, &["--probe", "trace_marker=on"]);
+        ctl(&scratch, &program, &["--probe", "trace_marker=on"]);
         scratch.wait("a line", || {
             program.say("");
             !written(&marker, &program).is_empty()

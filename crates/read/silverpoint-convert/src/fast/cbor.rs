@@ -55,12 +55,6 @@ impl Dialect for Cbor {
         Some(())
     }
 
-    fn has(run: &[u8], name: &str) -> bool {
-        let others: Vec<&str> = super::SITE.into_iter().filter(|known| *known != name).collect();
-        let mut cursor = Cursor { bytes: run, at: 0 };
-        Self::run(&mut cursor, &others).is_none() || cursor.at < run.len()
-    }
-
     #[inline]
     fn number(cursor: &mut Cursor<'_>, known: &str) -> Option<Option<u64>> {
         match name(cursor, known) {

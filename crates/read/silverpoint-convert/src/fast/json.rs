@@ -204,13 +204,6 @@ impl Dialect for Json {
         Some(())
     }
 
-    fn has(run: &[u8], name: &str) -> bool {
-        let others: Vec<&str> = super::SITE.into_iter().filter(|known| *known != name).collect();
-        let mut cursor = Cursor { bytes: run, at: 0 };
-        // It stops where the member stands.
-        Self::run(&mut cursor, &others).is_none() || cursor.at < run.len()
-    }
-
     #[inline]
     fn number(cursor: &mut Cursor<'_>, name: &str) -> Option<Option<u64>> {
         let rest = cursor.rest();

@@ -73,7 +73,12 @@ pub(crate) trait Dialect {
     /// Passes over the members that have one of these names, all texts or numbers.
     fn run(cursor: &mut Cursor<'_>, names: &[&str]) -> Option<()>;
     /// Whether a run of a site has the member.
-    fn has(run: &[u8], name: &str) -> bool;
+    fn has(run: &[u8], name: &str) -> bool {
+        let others: Vec<&str> = SITE.into_iter().filter(|known| *known != name).collect();
+        let mut cursor = Cursor { bytes: run, at: 0 };
+        // It stops where the member stands.
+        Self::run(&mut cursor, &others).is_none() || cursor.at < run.len()
+    }
     /// The members that a run of a site may have.
     fn site_members() -> &'static [&'static str] {
         &SITE

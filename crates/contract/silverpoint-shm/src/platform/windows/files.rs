@@ -192,7 +192,8 @@ pub fn sync_directory(_: impl AsDescriptor) -> io::Result<()> {
     Ok(())
 }
 
-fn at(offset: u64) -> OVERLAPPED {
+/// What calls take as an offset.
+pub(super) fn place_of(offset: u64) -> OVERLAPPED {
     let place = OVERLAPPED_0_0 { Offset: offset as u32, OffsetHigh: (offset >> 32) as u32 };
     OVERLAPPED { Anonymous: OVERLAPPED_0 { Anonymous: place }, ..OVERLAPPED::default() }
 }
@@ -205,7 +206,7 @@ fn length(bytes: usize) -> u32 {
 /// Reads at an offset: some bytes, none behind the end.
 pub fn read_at(file: impl AsDescriptor, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut read = 0;
-    let mut place = at(offset);
+    let mut place = place_of(offset);
     let len = length(buffer.len());
     // SAFETY: the buffer has as many bytes; the handle is for calls that end when they return.
     let result =
@@ -234,7 +235,7 @@ fn is_locked(error: &io::Error) -> bool {
 
 fn write_at_once(file: &impl AsDescriptor, bytes: &[u8], offset: u64) -> io::Result<usize> {
     let mut written = 0;
-    let mut place = at(offset);
+    let mut place = place_of(offset);
     let len = length(bytes.len());
     // SAFETY: as above.
     done(unsafe { WriteFile(handle_of(file), bytes.as_ptr(), len, &raw mut written, &raw mut place) })?;

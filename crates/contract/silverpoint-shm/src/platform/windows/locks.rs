@@ -9,9 +9,8 @@ use windows_sys::Win32::Foundation::{ERROR_LOCK_VIOLATION, ERROR_NOT_LOCKED};
 use windows_sys::Win32::Storage::FileSystem::{
     LOCKFILE_EXCLUSIVE_LOCK, LOCKFILE_FAIL_IMMEDIATELY, LockFileEx, UnlockFileEx,
 };
-use windows_sys::Win32::System::IO::{OVERLAPPED, OVERLAPPED_0, OVERLAPPED_0_0};
 
-use super::files::{AsDescriptor, handle_of};
+use super::files::{AsDescriptor, handle_of, place_of};
 
 /// The byte of a trace file that its writer locks. Readers are not hindered.
 pub const WRITER_BYTE: u64 = 1 << 62;
@@ -25,15 +24,10 @@ pub enum Lock {
     Exclusive,
 }
 
-fn at(offset: u64) -> OVERLAPPED {
-    let place = OVERLAPPED_0_0 { Offset: offset as u32, OffsetHigh: (offset >> 32) as u32 };
-    OVERLAPPED { Anonymous: OVERLAPPED_0 { Anonymous: place }, ..OVERLAPPED::default() }
-}
-
 /// Takes the lock on `byte`. `Ok(false)`: somebody holds a lock that conflicts.
 pub fn try_lock(file: impl AsDescriptor, byte: u64, lock: Lock) -> io::Result<bool> {
     let alone = if lock == Lock::Exclusive { LOCKFILE_EXCLUSIVE_LOCK } else { 0 };
-    let mut place = at(byte);
+    let mut place = place_of(byte);
     // SAFETY: the place lives until the call returns, which is at once.
     let locked =
         unsafe { LockFileEx(handle_of(&file), alone | LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &raw mut place) };
@@ -46,7 +40,7 @@ pub fn try_lock(file: impl AsDescriptor, byte: u64, lock: Lock) -> io::Result<bo
 
 /// Gives the lock on `byte` back.
 pub fn unlock(file: impl AsDescriptor, byte: u64) -> io::Result<()> {
-    let mut place = at(byte);
+    let mut place = place_of(byte);
     // SAFETY: as in try_lock.
     match (unsafe { UnlockFileEx(handle_of(&file), 0, 1, 0, &raw mut place) }, io::Error::last_os_error()) {
         (0, error) if error.raw_os_error() != Some(ERROR_NOT_LOCKED as i32) => Err(error),

@@ -6,9 +6,10 @@ use std::process::Command;
 
 use silverpoint_wire::layout::state;
 
-use super::fed::{Ticking, events, library, states};
+use super::fed::{events, library, states};
 use super::{CHECKED, compiled, etw, file, objects_of_c};
 use crate::harness::{Scratch, built, example};
+use crate::ticking::Ticking;
 
 /// Threads end each other's spans, those of threads that have ended, others that have not begun, and more than
 /// there is room for.

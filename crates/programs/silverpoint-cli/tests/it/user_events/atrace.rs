@@ -1,7 +1,8 @@
 //! Calls of ATrace in Rust as events of the kernel.
 
-use super::fed::{Ticking, events, library, switch};
+use super::fed::{events, library, switch};
 use crate::harness::{Scratch, example};
+use crate::ticking::Ticking;
 
 /// A program that runs is asked to feed the kernel, and is asked no longer. With the ring, and without it.
 #[test]

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Lines, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
 use silverpoint_render::ShowContext;
@@ -15,6 +15,7 @@ use silverpoint_wire::layout::state;
 use super::judge::{Decoded, Dialect, decode, expected, numbered, same};
 use super::{compiled, file, objects_of_c, root};
 use crate::harness::{Ended, Scratch, built, end, example};
+use crate::ticking::Ticking;
 
 const SILVERPOINT: &str = env!("CARGO_BIN_EXE_silverpoint");
 
@@ -239,44 +240,6 @@ fn every_field_in_a_named_program_is_as_in_the_ring() {
     let named = std::env::var("SILVERPOINT_NAMED_PROGRAM").unwrap();
     let (program, count) = named.rsplit_once(' ').unwrap();
     every_field_is_as_in_the_ring(Path::new(program), &[], count.parse().unwrap());
-}
-
-/// A program that records one event for each line of its input, and says so.
-pub(super) struct Ticking {
-    pub(super) child: Child,
-    input: ChildStdin,
-    lines: Lines<BufReader<ChildStdout>>,
-}
-
-impl Ticking {
-    pub(super) fn start(command: &mut Command) -> Self {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        Self { child, input, lines: BufReader::new(output).lines() }
-    }
-
-    pub(super) fn tick(&mut self) {
-        self.say("");
-    }
-
-    pub(super) fn say(&mut self, line: &str) {
-        writeln!(self.input, "{line}").unwrap();
-        assert_eq!(self.lines.next().unwrap().unwrap(), "done");
-    }
-
-    /// How often its argument was evaluated; then it ticks.
-    pub(super) fn evaluated(&mut self) -> u32 {
-        writeln!(self.input, "?").unwrap();
-        let count = self.lines.next().unwrap().unwrap().parse().unwrap();
-        assert_eq!(self.lines.next().unwrap().unwrap(), "done");
-        count
-    }
-
-    /// Its input ends, and so does it.
-    pub(super) fn finish(mut self) {
-        drop(self.input);
-        assert!(self.child.wait().unwrap().success());
-    }
 }
 
 /// Two tracers of one program get each event. The second is a copy of the first under LTTng's name.

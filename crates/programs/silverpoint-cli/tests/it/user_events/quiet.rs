@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use silverpoint_wire::layout::{probes, state};
 
 use super::compiled;
-use super::fed::{LIBRARY, Ticking, events, library, shop, shop_in_c, wanted};
+use super::fed::{LIBRARY, events, library, shop, shop_in_c, wanted};
 use crate::harness::{Scratch, example};
+use crate::ticking::Ticking;
 
 /// The library of a tracer beside that of user_events.
 fn second_tracer() -> PathBuf {

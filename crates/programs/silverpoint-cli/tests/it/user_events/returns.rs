@@ -6,12 +6,11 @@ use std::process::Stdio;
 
 use silverpoint_wire::layout::state;
 
-use super::fed::{
-    Entry, Ticking, daemon, entries, events, kernel, library, real, shop, states, switch, written,
-};
+use super::fed::{Entry, daemon, entries, events, kernel, library, real, shop, states, switch, written};
 use super::file;
 use super::judge::{Decoded, decode};
 use crate::harness::{Scratch, built, example};
+use crate::ticking::Ticking;
 
 /// A tracer that cannot be opened is not asked for any more; when somebody asks again, it is opened again.
 #[test]
