@@ -1,18 +1,21 @@
 //! A program that logs, for the tests: `logging FILE count N`, `flood`, `resume`, `threads T N`, `levels`, `again N`, `hold`, `init`, `full`.
 
 use std::io::Write;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use silverpoint::{context, debug, error, info, span, warn};
-use silverpoint_logger::{Boundary, Config, Flush, Flushed, Level, Logger, Sink, Sync, text};
+use silverpoint_logger::{Boundary, Config, Flushed, Level, Logger, Sink, text};
 use silverpoint_render::time::Style;
 
 #[path = "logging/changed.rs"]
 mod changed;
+#[path = "logging/configured.rs"]
+mod configured;
 #[path = "logging/handlers.rs"]
 mod handlers;
+#[path = "logging/held_back.rs"]
+mod held_back;
 #[path = "logging/synchronous.rs"]
 mod synchronous;
 #[path = "logging/timed.rs"]
@@ -75,50 +78,8 @@ fn main() {
             info!("today");
             assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
         }
-        // As log.toml says (and these directives besides), and what standard input says: each word is answered by a line when it is done.
-        [_, "obey", also] => {
-            let config = Config::from_file("log.toml").and_then(Config::with_environment);
-            let logger = start(config.unwrap().record_also(also).reopen_on_hangup(true));
-            println!("ready");
-            for line in std::io::stdin().lines() {
-                let line = line.unwrap();
-                let answer = match line.split_once(' ').unwrap_or((&line, "")) {
-                    ("record", text) => {
-                        debug!("debug {}", text);
-                        info!("info {}", text);
-                        warn!("warn {}", text);
-                        format!("{:?}", logger.flush(Duration::from_secs(60)))
-                    }
-                    ("log", text) => {
-                        info!("info {}", text);
-                        "done".to_owned()
-                    }
-                    ("flush", ms) => format!("{:?}", logger.flush(Duration::from_millis(number(ms)))),
-                    ("reload", _) => match logger.reload() {
-                        Ok(done) => format!("{done}"),
-                        Err(error) => error.to_string(),
-                    },
-                    ("reopen", _) => {
-                        silverpoint_logger::reopen();
-                        "done".to_owned()
-                    }
-                    (word, _) => panic!("{word}"),
-                };
-                println!("{answer}");
-            }
-        }
-        // The configuration changes after it was read, and before the start.
-        [file, "overtaken"] => {
-            let config = Config::from_file("log.toml").unwrap();
-            std::fs::write("log.toml", format!("[[sink]]\nto = 'file'\npath = '{file}'\n")).unwrap();
-            let logger = start(config);
-            let until = Instant::now() + Duration::from_secs(60);
-            while !std::fs::exists(file).unwrap() {
-                assert!(Instant::now() < until, "the change was missed");
-                std::thread::sleep(Duration::from_millis(10));
-            }
-            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
-        }
+        [_, "obey", also] => configured::obey(also),
+        [file, "overtaken"] => configured::overtaken(file),
         // How often its other threads wake up in how many milliseconds, while nothing is recorded; as log.toml says.
         [_, "idle"] => {
             let logger = start(Config::from_file("log.toml").unwrap());
@@ -165,134 +126,9 @@ fn main() {
             });
             assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
         }
-        // Two threads record while the configuration changes all the time.
-        [_, "restless", rounds] => {
-            let write = |sinks: &str| {
-                std::fs::write("new.toml", sinks)
-                    .and_then(|()| std::fs::rename("new.toml", "log.toml"))
-                    .unwrap();
-            };
-            let whole = |format: &str| {
-                format!("[[sink]]\nto = 'file'\npath = 'app.log'\nformat = '{format}'\nflush.every = '1h'\n")
-            };
-            let part = "[[sink]]\nto = 'file'\npath = 'part.log'\n";
-            write(&whole("text"));
-            let logger = start(Config::from_file("log.toml").unwrap());
-            let is_over = AtomicBool::new(false);
-            std::thread::scope(|scope| {
-                for thread in 0..2 {
-                    let is_over = &is_over;
-                    scope.spawn(move || {
-                        for number in 0..100_000_u64 {
-                            info!("thread {} number {}", thread, number);
-                            if is_over.load(Ordering::Relaxed) {
-                                return;
-                            }
-                            // Not faster than sinks of this build can follow.
-                            std::thread::sleep(Duration::from_micros(50));
-                        }
-                    });
-                }
-                for round in 0..number(rounds) {
-                    let whole = whole(if round % 2 == 0 { "summary" } else { "text" });
-                    write(&if round % 3 == 0 { whole } else { whole + part });
-                    assert!(logger.reload().unwrap_or_else(|error| panic!("{error}")));
-                }
-                is_over.store(true, Ordering::Relaxed);
-            });
-            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
-        }
-        // Lines wait for an hour, a MiB, a warning or a flush; a second file says when the records have been read. Prints how many lines there are.
-        [file, "buffered", how] => {
-            let flush = Flush { every: Duration::from_secs(3600), bytes: 1 << 20, level: Some(Level::Warn) };
-            let sink = Sink::file(file).flush(flush).sync(Sync::Level(Level::Error));
-            let plain = format!("{file}.plain");
-            let logger = start(Config::new("info").sink(sink).sink(Sink::file(&plain)));
-            let lines = |file: &str| {
-                let text = std::fs::read_to_string(file).unwrap_or_default();
-                // That a thread waited is a line too.
-                text.lines().filter(|line| line.contains("number ")).count()
-            };
-            let until = |file: &str, wanted: usize| {
-                let end = Instant::now() + Duration::from_secs(60);
-                while lines(file) < wanted && Instant::now() < end {
-                    std::thread::sleep(Duration::from_millis(1));
-                }
-            };
-            if how != "resume" {
-                (0..3).for_each(|number| info!("number {}", number));
-                until(&plain, 3);
-                std::thread::sleep(Duration::from_millis(100));
-                println!("{}", lines(file));
-            }
-            if how == "die" {
-                let own = rustix::process::getpid();
-                rustix::process::kill_process(own, rustix::process::Signal::KILL).unwrap();
-            }
-            if how == "live" {
-                warn!("number 3");
-                until(file, 4);
-                println!("{}", lines(file));
-                error!("number 4");
-                until(file, 5);
-                info!("number 5");
-                assert_eq!(logger.flush(Duration::from_secs(60)), Flushed::Complete);
-                println!("{}", lines(file));
-                (6..20_006).for_each(|number| info!("number {} {}", number, "x".repeat(100)));
-                until(file, 7);
-                println!("{}", lines(file) > 6);
-            }
-            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
-            println!("{}", lines(file));
-        }
-        // Keeps back this many records below info until a warning, in a file that is rotated at this size, if
-        // any. Does what standard input says, and answers each line when everything is written.
-        [file, "backtrace", records, bytes] => {
-            let count = usize::try_from(number(records)).unwrap();
-            let mut text = Sink::file(file).backtrace(count, Level::Warn);
-            if bytes != "0" {
-                text = text.rotate(number(bytes), u32::MAX);
-            }
-            let config = Config::new("debug").sink(text).sink(
-                Sink::file(format!("{file}.jsonl")).json().level(Level::Warn).backtrace(2, Level::Error),
-            );
-            let logger = start(config);
-            for line in std::io::stdin().lines() {
-                let line = line.unwrap();
-                let words: Vec<&str> = line.split(' ').collect();
-                let patience = Duration::from_secs(60);
-                let flushed = match words[..] {
-                    ["debug", from, to] => {
-                        (number(from)..number(to)).for_each(|number| debug!("number {}", number));
-                        logger.flush(patience)
-                    }
-                    ["info", number] => {
-                        info!("number {}", number);
-                        logger.flush(patience)
-                    }
-                    ["warn", number] => {
-                        let _scope = silverpoint::context!(user = "ada");
-                        warn!("number {}", number);
-                        logger.flush(patience)
-                    }
-                    ["error", number] => {
-                        error!("number {}", number);
-                        logger.flush(patience)
-                    }
-                    ["dump"] => logger.dump_backtrace(patience),
-                    ["crash"] => std::process::abort(),
-                    ["die"] => {
-                        let own = rustix::process::getpid();
-                        rustix::process::kill_process(own, rustix::process::Signal::KILL).unwrap();
-                        unreachable!()
-                    }
-                    _ => panic!("{line}"),
-                };
-                assert_eq!(flushed, Flushed::Complete);
-                println!("done");
-            }
-            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
-        }
+        [_, "restless", rounds] => configured::restless(number(rounds)),
+        [file, "buffered", how] => held_back::buffered(file, how),
+        [file, "backtrace", records, bytes] => held_back::backtrace(file, number(records), number(bytes)),
         // Delivers what a killed one has left.
         [file, "resume"] => assert_eq!(start(both(file)).stop(Duration::from_secs(60)), Flushed::Complete),
         // Text and a trace file beside each other, of several threads with names, contexts and spans; says how far the first is.
@@ -477,7 +313,6 @@ fn main() {
             assert_eq!(logger.flush(Duration::from_secs(60)), Flushed::Complete);
             println!("{}", seen.lock().unwrap());
         }
-        // Beside a file, a handler that counts the arguments of what it is given.
         // The effect of SIGHUP while a logger handles it, and when none does any more.
         [file, "hangup"] => {
             let own = rustix::process::getpid();
@@ -491,6 +326,7 @@ fn main() {
             rustix::process::kill_process(own, rustix::process::Signal::HUP).unwrap();
             println!("lives for ever");
         }
+        // Beside a file, a handler that counts the arguments of what it is given.
         [file, "handler"] => handlers::unformatted(file),
         [file, "handler-panics"] => handlers::panics(file),
         [file, "handler-flushes"] => handlers::flushes(file),

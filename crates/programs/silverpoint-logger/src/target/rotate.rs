@@ -10,50 +10,24 @@
 //! disk. Once it is asked to end it gives no more names, no matter when it notices. Its unfinished file is
 //! still a plain one, for the next logger.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+mod compressing;
+mod names;
 
-use super::compression::ENDINGS;
-use super::old_name::Mark;
-use crate::config::{Compression, Keep, Naming};
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::config::{Keep, Naming};
 use crate::error::say;
-
-/// The ending of a file that is being compressed.
-const UNFINISHED: &str = "compressing";
-/// Read and compressed at once; between two such pieces the thread checks whether it is to end.
-const PIECE: usize = 256 << 10;
+use names::Names;
 
 /// The old files of one log.
 #[derive(Debug)]
 pub(super) struct OldFiles {
     names: Arc<Names>,
     keep: Keep,
-}
-
-#[derive(Debug)]
-struct Names {
-    /// The log.
-    path: PathBuf,
-    /// Held while names change: a file that is being compressed may be renamed meanwhile. The value: whether
-    /// a thread compresses all new files until it finds none.
-    is_compressing: Mutex<bool>,
-    /// The thread is to end. Set with the lock held: no file gets a name afterwards.
-    is_stopped: AtomicBool,
-    /// Old files have dates; some may have numbers, too.
-    has_dates: AtomicBool,
-}
-
-/// One old file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Old {
-    mark: Mark,
-    /// The ending of its compression; none: it is plain.
-    ending: Option<&'static str>,
-    path: PathBuf,
 }
 
 impl OldFiles {
@@ -151,250 +125,16 @@ impl Drop for OldFiles {
     }
 }
 
-impl Names {
-    fn lock(&self) -> MutexGuard<'_, bool> {
-        self.is_compressing.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// `app.N.log` of `app.log`, or `app.N.log.zst`.
-    fn old(&self, mark: &Mark, ending: Option<&str>) -> PathBuf {
-        let mut name = self.path.file_stem().unwrap_or_default().to_owned();
-        name.push(".");
-        name.push(mark.text());
-        if let Some(extension) = self.path.extension() {
-            name.push(".");
-            name.push(extension);
-        }
-        if let Some(ending) = ending {
-            name.push(".");
-            name.push(ending);
-        }
-        self.path.with_file_name(name)
-    }
-
-    fn naming(&self) -> Naming {
-        if self.has_dates.load(Ordering::Relaxed) { Naming::Dates } else { Naming::Numbers }
-    }
-
-    /// Makes the smallest number free.
-    fn shift(&self) -> io::Result<Mark> {
-        let mut old: Vec<(u32, Old)> = Vec::new();
-        for file in self.list()? {
-            if let Mark::Number(number) = file.mark {
-                old.push((number, file));
-            }
-        }
-        // From the first free number on: an attempt after a partial failure shifts nothing twice.
-        let free = (1..).find(|free| old.iter().all(|(number, _)| number != free)).unwrap_or(u32::MAX);
-        old.retain(|(number, _)| *number < free);
-        old.sort_unstable_by_key(|(number, _)| std::cmp::Reverse(*number));
-        for (number, file) in old {
-            fs::rename(&file.path, self.old(&Mark::Number(number + 1), file.ending))?;
-        }
-        Ok(Mark::Number(1))
-    }
-
-    /// The next mark of a date.
-    fn next_of(&self, date: &str) -> io::Result<Mark> {
-        let old = self.list()?;
-        let numbers = old.iter().filter_map(|file| match &file.mark {
-            Mark::Date { date: found, number } if found == date => Some(*number),
-            _ => None,
-        });
-        let number = numbers.max().map_or(0, |number| number.saturating_add(1));
-        Ok(Mark::Date { date: date.to_owned(), number })
-    }
-
-    /// The file to compress into. The name differs each time: a thread that was asked to end may not have
-    /// noticed yet when the next logger begins.
-    fn unfinished(&self) -> PathBuf {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let mut path = self.path.clone();
-        path.as_mut_os_string().push(format!(".{number}.{UNFINISHED}"));
-        path
-    }
-
-    /// Whether a name in the log's directory is one of those.
-    fn is_unfinished(&self, name: &str) -> bool {
-        let log = self.path.file_name().unwrap_or_default().to_string_lossy();
-        let rest = name.strip_prefix(&*log).and_then(|rest| rest.strip_suffix(UNFINISHED));
-        let number = rest.and_then(|rest| rest.strip_prefix('.')).and_then(|rest| rest.strip_suffix('.'));
-        number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
-    }
-
-    fn folder(&self) -> &Path {
-        match self.path.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        }
-    }
-
-    /// The existing old files, in no order.
-    fn list(&self) -> io::Result<Vec<Old>> {
-        let stem = self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let extension = self
-            .path
-            .extension()
-            .map_or(String::new(), |extension| format!(".{}", extension.to_string_lossy()));
-        let naming = self.naming();
-        let mut old = Vec::new();
-        for entry in fs::read_dir(self.folder())? {
-            let name = entry?.file_name();
-            let Some(name) = name.to_str() else { continue };
-            let stripped =
-                |ending: &'static str| Some((name.strip_suffix(ending)?.strip_suffix('.')?, ending));
-            let (plain, ending) = match ENDINGS.into_iter().find_map(stripped) {
-                Some((plain, ending)) => (plain, Some(ending)),
-                None => (name, None),
-            };
-            let mark = plain
-                .strip_prefix(&stem)
-                .and_then(|rest| rest.strip_prefix('.'))
-                .and_then(|rest| rest.strip_suffix(&extension))
-                .and_then(|mark| Mark::parse(mark, naming));
-            if let Some(mark) = mark {
-                let path = self.old(&mark, ending);
-                if path.file_name().is_some_and(|own| own == name) {
-                    old.push(Old { mark, ending, path });
-                }
-            }
-        }
-        Ok(old)
-    }
-
-    /// Removes plain files that also exist compressed: by its name, that one is complete. With `unfinished`,
-    /// also the partial files of another process.
-    fn tidy(&self, unfinished: bool) -> io::Result<()> {
-        if unfinished {
-            for entry in fs::read_dir(self.folder())? {
-                let entry = entry?;
-                if entry.file_name().to_str().is_some_and(|name| self.is_unfinished(name)) {
-                    remove_if_there(&entry.path())?;
-                }
-            }
-        }
-        let old = self.list()?;
-        for file in old.iter().filter(|file| file.ending.is_none()) {
-            if old.iter().any(|other| other.ending.is_some() && other.mark == file.mark) {
-                fs::remove_file(&file.path)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The thread.
-    fn compress_all(&self, compression: Compression) {
-        lower_priority();
-        while let Some(file) = self.next_plain() {
-            match self.compress(&file, compression) {
-                Ok(true) => continue,
-                // Asked to end.
-                Ok(false) => {}
-                Err(error) => {
-                    say(format_args!(
-                        "{}: it cannot be compressed: {error}; it stays as it is",
-                        file.path.display()
-                    ));
-                }
-            }
-            *self.lock() = false;
-            return;
-        }
-        // `next_plain` has noted that there is no more: meanwhile another thread may have begun.
-    }
-
-    /// The oldest uncompressed file. If there is none, the thread must not ask again.
-    fn next_plain(&self) -> Option<Old> {
-        let mut is_compressing = self.lock();
-        if self.is_stopped.load(Ordering::Relaxed) {
-            return None;
-        }
-        let old = self.list().unwrap_or_default();
-        let plain = old.into_iter().filter(|file| file.ending.is_none());
-        let next = plain.max_by(|a, b| a.mark.cmp(&b.mark));
-        *is_compressing = next.is_some();
-        next
-    }
-
-    /// Compresses a file; false when it was asked to end.
-    fn compress(&self, file: &Old, compression: Compression) -> io::Result<bool> {
-        let mut from = match File::open(&file.path) {
-            // It has another name by now, or is gone.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
-            opened => opened?,
-        };
-        let found = from.metadata()?;
-        let identity = (found.dev(), found.ino());
-        let unfinished = self.unfinished();
-        let made = self.compress_into(&mut from, &unfinished, compression).and_then(|is_whole| {
-            if is_whole {
-                fs::set_permissions(&unfinished, found.permissions())?;
-                self.give_name(&unfinished, identity, compression.ending())?;
-            }
-            Ok(is_whole)
-        });
-        // No partial file stays; the file has lost its name.
-        remove_if_there(&unfinished)?;
-        made
-    }
-
-    fn compress_into(&self, from: &mut File, to: &Path, compression: Compression) -> io::Result<bool> {
-        // A foreign link is not followed.
-        remove_if_there(to)?;
-        let options = OpenOptions::new().write(true).create_new(true).mode(0o600).to_owned();
-        let mut encoder = compression.encoder(options.open(to)?)?;
-        let mut piece = vec![0; PIECE];
-        loop {
-            if self.is_stopped.load(Ordering::Relaxed) {
-                return Ok(false);
-            }
-            match from.read(&mut piece)? {
-                0 => break,
-                read => encoder.write(&piece[..read])?,
-            }
-        }
-        // The plain file is removed next: this one must be durable.
-        encoder.finish()?.sync_all()?;
-        Ok(true)
-    }
-
-    /// The compressed file replaces the plain one, under the number that this has now.
-    fn give_name(&self, compressed: &Path, identity: (u64, u64), ending: &str) -> io::Result<()> {
-        let _changing = self.lock();
-        if self.is_stopped.load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        let is_it = |file: &&Old| {
-            file.ending.is_none()
-                && fs::metadata(&file.path).is_ok_and(|found| (found.dev(), found.ino()) == identity)
-        };
-        if let Some(file) = self.list()?.iter().find(is_it) {
-            fs::rename(compressed, self.old(&file.mark, Some(ending)))?;
-            fs::remove_file(&file.path)?;
-        }
-        Ok(())
-    }
-}
-
-fn remove_if_there(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        result => result,
-    }
-}
-
-/// The thread works when nothing else does.
-fn lower_priority() {
-    // Where the system refuses, it works as others do.
-    let _ = rustix::process::setpriority_process(None, 19);
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+    use std::io::Read;
+    use std::path::PathBuf;
+
     use tempfile::TempDir;
 
     use super::*;
+    use crate::config::Compression;
 
     struct Folder(TempDir);
 
