@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <map>
@@ -409,6 +410,11 @@ TEST(Size, WhatCannotBeCutIsCountedAsTooLarge) {
     EXPECT_EQ(collector.session().losses(), before + 1);
     std::uint64_t too_large = collector.session().session_losses(5) + counted(collector.session(), 5);
     EXPECT_EQ(too_large, 1u);
+    // Of these each fits, and both do not.
+    static std::array<std::uint64_t, 20'000> one, other;
+    in_thread([&] { SP_INFO("{} {}", one, other); });
+    EXPECT_EQ(collector.session().session_losses(5) + counted(collector.session(), 5), too_large + 1);
+    EXPECT_TRUE(collector.pass().empty());
 }
 
 TEST(Doorbell, RingsForASleepingCollectorOnly) {

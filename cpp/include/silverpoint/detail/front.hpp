@@ -166,12 +166,17 @@ class Names {
     std::size_t len_ = 0, begin_ = 0;
 };
 
+SP_DETAIL_COLD std::uint64_t complete_named_signed(Site& site, Kind kind, std::string_view name,
+                                                   std::string_view source, std::size_t count,
+                                                   const Signed& types) {
+    if (site.whole.load(std::memory_order_acquire) != 0) return complete_signed(site, kind, {}, {}, types);
+    const Names names(source, count);
+    return complete_signed(site, kind, names.text(), name, types);
+}
 template <class... Ts>
 SP_DETAIL_COLD std::uint64_t complete_named(Site& site, Kind kind, std::string_view name,
                                             std::string_view source) {
-    if (site.whole.load(std::memory_order_acquire) != 0) return complete_site<Ts...>(site, kind, {}, {});
-    const Names names(source, sizeof...(Ts));
-    return complete_site<Ts...>(site, kind, names.text(), name);
+    return complete_named_signed(site, kind, name, source, sizeof...(Ts), kSigned<Ts...>);
 }
 
 // Events, instants, counters, spans: a name and arguments named after their source.

@@ -6,32 +6,63 @@
 
 SP_DETAIL_BEGIN
 
-// The record that follows its events.
-template <class... Ts>
-SP_DETAIL_COLD std::uint64_t record_behind_probe(std::uint64_t head, const Site& site,
-                                                 typename Passed<Ts>::type... args) {
-    return record_slowly<Ts...>(nullptr, site.whole.load(std::memory_order_acquire) | (head & kTruncated),
-                                site, args...);
-}
-
-// The record of arguments that were packed for the events. So few bytes have their room in every ring.
+// So many bytes of arguments are packed on the stack, and have their room in every ring.
 inline constexpr std::size_t kPackedEventMost = 512;
+
+// The record that follows its events.
 [[gnu::noinline]] inline std::uint64_t record_packed(std::uint64_t head, const Site& site, const char* bytes,
                                                      std::size_t size) {
     return record_captured(site.whole.load(std::memory_order_acquire) | (head & kTruncated), site,
                            PackedBytes{bytes, size});
 }
+SP_DETAIL_COLD std::uint64_t record_behind_probe(std::uint64_t head, const Site& site, AnyArguments args) {
+    const Entry entry{nullptr, stack_mark(__builtin_frame_address(0))};
+    return record_evaluated_arguments(entry, site.whole.load(std::memory_order_acquire) | (head & kTruncated),
+                                      site, args, args.size());
+}
 
-// Arguments of so many bytes at most, if that is known, need no Scratch.
-inline constexpr std::size_t kProbeBytes = 1024;
+// Events of these bytes, before the record, which may have to wait for room. That is made from `args`, if
+// there are any.
+[[gnu::noinline]] inline std::uint64_t record_probed_bytes(std::uint64_t head, const Site& site,
+                                                           const char* bytes, std::size_t size, void* caller,
+                                                           const AnyArguments* args) {
+    const bool is_span = (head & kProbedSpanHead) != 0;
+    std::uint64_t began = 1;
+    if (is_span) [[unlikely]]
+        began = session.now();
+    std::uint64_t ticks = 0;
+    if (write_probe(head, site, bytes, size, caller)) [[unlikely]]
+        ticks =
+            args == nullptr ? record_packed(head, site, bytes, size) : record_behind_probe(head, site, *args);
+    if (!is_span) [[likely]]
+        return ticks != 0 ? ticks : began;
+    return hold_span(site, ticks, began);
+}
 
-template <class T>
-inline constexpr bool kIsPiece = false;
-template <class T>
-inline constexpr bool kIsPiece<Piece<T>> = true;
-template <class First, class... Rest>
-SP_DETAIL_HOT const First& first_of(const First& first, const Rest&...) {
-    return first;
+// The same of arguments of any size. Without room for them there is no event.
+[[gnu::noinline]] inline std::uint64_t record_probed_arguments(std::uint64_t head, const Site& site,
+                                                               void* caller, AnyArguments args) {
+    Scratch evaluated;
+    if (!evaluate(evaluated, args)) {
+        lose({nullptr, stack_mark(__builtin_frame_address(0))}, evaluated.cause());
+        return 0;
+    }
+    if (evaluated.is_cut()) head |= kTruncated;
+    const std::size_t size = args.size();
+    const AnyArguments* const rest = size <= kPackedEventMost ? nullptr : &args;
+    // Evaluated ones lie one after the other.
+    if (args.are_evaluated()) return record_probed_bytes(head, site, evaluated.begin(), size, caller, rest);
+    Scratch scratch;
+    char* const out = size <= kRecordMax ? scratch.fit(scratch.begin(), size) : nullptr;
+    if (out != nullptr) {
+        args.put(out);
+        return record_probed_bytes(head, site, out, size, caller, rest);
+    }
+    const bool is_span = (head & kProbedSpanHead) != 0;
+    const std::uint64_t began = is_span ? session.now() : 1;
+    const std::uint64_t ticks = site.records() ? record_behind_probe(head, site, args) : 0;
+    if (is_span) return hold_span(site, ticks, began);
+    return ticks != 0 ? ticks : began;
 }
 
 // Arrays of numbers lie in memory as in a record.
@@ -44,47 +75,9 @@ template <class T, std::size_t Length>
 inline constexpr bool kLiesPacked<T[Length]> =
     kIsPlain<std::remove_cv_t<T>> && !Character<std::remove_cv_t<T>>;
 
-template <class... Ts>
-SP_DETAIL_HOT std::uint64_t record_probed_flat(std::uint64_t head, const Site& site, void* caller,
-                                               const Ts&... args) {
-    constexpr std::size_t fixed = Fields<Ts...>::fixed_size();
-    const bool is_span = (head & kProbedSpanHead) != 0;
-    std::uint64_t began = 1;
-    if (is_span) [[unlikely]]
-        began = session.now();
-    std::uint64_t ticks = 0;
-    // Before the record, which may have to wait for room.
-    const auto write = [&](const char* bytes, std::size_t size) {
-        if (!write_probe(head, site, bytes, size, caller)) [[likely]]
-            return;
-        ticks = size <= kPackedEventMost ? record_packed(head, site, bytes, size)
-                                         : record_behind_probe<Ts...>(head, site, args...);
-    };
-    if constexpr (fixed == 0) {
-        write(nullptr, 0);
-    } else if constexpr ((kIsPiece<Ts> && ...)) {
-        // They lie one after the other.
-        write(first_of(args...).data, Fields<Ts...>::size(args...));
-    } else if constexpr (sizeof...(Ts) == 1 && (kLiesPacked<Ts> && ...)) {
-        write(reinterpret_cast<const char*>(std::data(first_of(args...))), fixed);
-    } else if constexpr (fixed <= kProbeBytes) {
-        char bytes[fixed];
-        Fields<Ts...>::put(bytes, args...);
-        write(bytes, fixed);
-    } else {
-        const std::size_t size = Fields<Ts...>::size(args...);
-        Scratch scratch;
-        char* const out = size <= kRecordMax ? scratch.fit(scratch.begin(), size) : nullptr;
-        if (out != nullptr) {
-            Fields<Ts...>::put(out, args...);
-            write(out, size);
-        } else if (site.records()) {
-            ticks = record_behind_probe<Ts...>(head, site, args...);
-        }
-    }
-    if (!is_span) [[likely]]
-        return ticks != 0 ? ticks : began;
-    return hold_span(site, ticks, began);
+template <class First, class... Rest>
+SP_DETAIL_HOT const First& first_of(const First& first, const Rest&...) {
+    return first;
 }
 
 // (Not cold: that would be compiled for size, and copy byte by byte.)
@@ -95,16 +88,38 @@ template <class... Ts>
         if ((CutBefore<Ts>::is_cut(args) || ...)) head |= kTruncated;
     }
     void* const caller = __builtin_return_address(0);
-    if constexpr (!(kIsFlat<Ts> && ...)) {
-        return with_evaluated<Ts...>(
-            {nullptr, stack_mark(__builtin_frame_address(0))},
-            [&]<class... Es>(bool cut, const Es&... all) {
-                return record_probed_flat<Es...>(cut ? head | kTruncated : head, site, caller, all...);
-            },
-            args...);
+    if constexpr (sizeof...(Ts) == 0) {
+        return record_probed_bytes(head, site, nullptr, 0, caller);
+    } else if constexpr (sizeof...(Ts) == 1 && (kLiesPacked<Ts> && ...)) {
+        AnyArgument one = AnyArgument::of<Ts...>(args...);
+        const AnyArguments all{&one, 1};
+        return record_probed_bytes(head, site, reinterpret_cast<const char*>(std::data(first_of(args...))),
+                                   one.size(), caller, one.size() <= kPackedEventMost ? nullptr : &all);
     } else {
-        return record_probed_flat<Ts...>(head, site, caller, args...);
+        if constexpr ((kIsFlat<Ts> && ...)) {
+            if (const std::size_t size = Fields<Ts...>::size(args...); size <= kPackedEventMost) [[likely]] {
+                char bytes[kPackedEventMost + 1];
+                *Fields<Ts...>::put(bytes, args...) = 0;
+                return record_probed_bytes(head, site, bytes, size, caller);
+            }
+        }
+        AnyArgument all[] = {AnyArgument::of<Ts>(args)...};
+        return record_probed_arguments(head, site, caller, {all, sizeof...(Ts)});
     }
+}
+
+// A record of a site that is on, by the cold path: its first, or one that is unusual.
+SP_DETAIL_COLD std::uint64_t record_coldly(const Entry& entry, Site& site, Kind kind, std::string_view text,
+                                           const Signed& types, void* caller, AnyArguments args) {
+    const std::uint64_t known = site.head.load(std::memory_order_relaxed);
+    std::uint64_t head = is_no_head(known) && site.is_traced(known)
+                             ? known_mark(kind, known)
+                             : complete_signed(site, kind, {}, text, types);
+    if (head == 0) return 0;
+    if (args.are_cut()) head |= kTruncated;
+    if ((head & kProbedHead) != 0) return record_probed_arguments(head, site, caller, args);
+    return args.are_flat() ? record_evaluated_arguments(entry, head, site, args, args.size())
+                           : record_unevaluated_arguments(entry, head, site, args);
 }
 
 // Nanoseconds for a number of the session's ticks; where their rate is not stated, by its first anchor and

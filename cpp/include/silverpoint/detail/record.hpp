@@ -3,62 +3,15 @@
 //   size (a constant when the arguments' sizes are) ─▶ limit taken (the lane is busy now) ─▶ fits? ─▶ header,
 //   ticks, arguments ─▶ one release store
 //
-// Everything that may take longer is out of line: reserve (refill.hpp), Site::complete (site.hpp), cut
-// (below).
+// Everything that may take longer is out of line, and the same code for all types: reserve (refill.hpp),
+// Site::complete (site.hpp), arguments.hpp.
 #pragma once
 
+#include "arguments.hpp"
 #include "given.hpp"
-#include "hand_over.hpp"
 #include "probe_write.hpp"
-#include "scratch.hpp"
 
 SP_DETAIL_BEGIN
-
-constexpr std::size_t round_up_8(std::size_t size) { return (size + 7) & ~std::size_t{7}; }
-
-struct BytesRef;
-
-// Units that lie one after the other, with their number before them: these can be cut.
-template <class T>
-inline constexpr bool kIsUnits = false;
-template <class Char>
-inline constexpr bool kIsUnits<TextRef<Char>> = true;
-template <class T>
-inline constexpr bool kIsUnits<ArrayRef<T>> = kIsPlain<T>;
-template <>
-inline constexpr bool kIsUnits<BytesRef> = true;
-
-// A flat value that is cut to `room` bytes if it is longer: text and numbers. Others are complete or left
-// out.
-template <class T>
-inline bool put_cut(char*& out, const T& value, std::size_t room, bool& cut) {
-    if (Fields<T>::size(value) <= room) {
-        out = Fields<T>::put(out, value);
-        return true;
-    }
-    if constexpr (requires { typename CodecOf<T>::Of; }) {  // with metadata
-        return put_cut(out, value.value, room, cut);
-    } else if constexpr (kIsUnits<T>) {
-        const auto put_units = [&](const auto* data, std::size_t count) {
-            constexpr std::size_t kUnit = sizeof *data;
-            if (room < 8 || data == nullptr) return false;
-            const std::size_t kept = (room - 8) / kUnit;
-            out = put_length(out, kept | kCut);
-            out = put_length(out, count - kept < 0xFFFFFFFF ? count - kept : 0xFFFFFFFF);
-            std::memcpy(out, data, kept * kUnit);
-            out += kept * kUnit;
-            cut = true;
-            return true;
-        };
-        if constexpr (requires { value.count; }) {
-            return put_units(value.first, value.count);
-        } else {
-            return put_units(value.data, value.size);
-        }
-    } else {
-        return false;
-    }
-}
 
 // Ends a record of `size` bytes at the lane's position: from here on it exists, and the lane is ready for the
 // next.
@@ -66,52 +19,6 @@ SP_DETAIL_HOT void commit(Lane* lane, char* at, std::size_t size) {
     publish(lane, at, size);
     make_ready(lane);
 }
-
-// A record that is larger than any ring accepts: cut, or lost with its cause.
-template <class... Ts>
-SP_DETAIL_COLD void record_cut(const Entry& entry, std::uint32_t site, Level level, const Ts&... args) {
-    // The largest size of ring that this session can have decides.
-    std::size_t most = 0;
-    for (unsigned size = 0; size < kSizes; ++size)
-        if (capacity_of(size) / 4 > most) most = (capacity_of(size) / 4) & ~std::size_t{7};
-    if (most > kRecordMax) most = kRecordMax;
-    const std::size_t fixed =
-        (std::size_t{0} + ... + (CodecOf<Ts>::fixed == kVaries ? 0 : CodecOf<Ts>::fixed));
-    const std::size_t varying = (std::size_t{0} + ... + (CodecOf<Ts>::fixed == kVaries ? 1 : 0));
-    std::size_t shorts = 0, longs = 0;
-    const std::size_t share = most > 16 + fixed && varying > 0 ? (most - 16 - fixed) / varying : 0;
-    const auto add = [&](std::size_t size) { (size <= share ? shorts += size : ++longs); };
-    ((CodecOf<Ts>::fixed == kVaries ? add(Fields<Ts>::size(args)) : void()), ...);
-    const std::size_t room = longs == 0 ? share : (most - 16 - fixed - shorts) / longs & ~std::size_t{7};
-    const Reservation found = reserve({nullptr, entry.frame}, most, level);
-    if (found.at == nullptr) {
-        // The ring is smaller than the session allows, and a larger one is not available.
-        if (found.lane != nullptr) count_loss(*found.lane, Cause::kTooLarge);
-        return;
-    }
-    char* out = found.at + 16;
-    bool cut = false;
-    const bool done =
-        (put_cut(out, args,
-                 CodecOf<Ts>::fixed == kVaries ? (Fields<Ts>::size(args) <= share ? share : room) : most,
-                 cut) &&
-         ...);
-    if (!done) {
-        count_loss(*found.lane, Cause::kTooLarge);
-        make_ready(found.lane);
-        return;
-    }
-    const std::size_t size = round_up_8(static_cast<std::size_t>(out - found.at));
-    std::memset(out, 0, static_cast<std::size_t>(found.at + size - out));
-    const std::uint32_t words[2] = {static_cast<std::uint32_t>(size) | (cut ? kTruncated : 0), site};
-    std::memcpy(found.at, words, 8);
-    const std::uint64_t ticks = session.now();
-    std::memcpy(found.at + 8, &ticks, 8);
-    commit_slowly(found.lane, found.at, size);
-}
-
-// Every session's largest ring accepts records of this size, unless memory was refused for most of it.
-inline constexpr std::size_t kAlwaysFits = 8192;
 
 // Prefetches the lines that records of this size will fill in a while (see kAhead).
 SP_DETAIL_HOT void take_ahead(const Lane* lane, char* at, std::size_t size) {
@@ -169,46 +76,40 @@ SP_DETAIL_HOT std::uint64_t pack_within(Lane* lane, char* at, const char* limit,
     return ticks;
 }
 
-template <class... Ts>
-SP_DETAIL_COLD std::uint64_t record_flat_slowly(const Entry& entry, std::uint64_t head, const Site& site,
-                                                typename Passed<Ts>::type... args) {
-    constexpr std::size_t fixed = Fields<Ts...>::fixed_size();
-    const std::size_t size = round_up_8(16 + Fields<Ts...>::size(args...));
-    const Reservation found = reserve(entry, size, site.level);
-    if (found.at == nullptr) {
-        if (found.lane == nullptr) return 0;
-        if constexpr (fixed == kVaries || fixed > kAlwaysFits) {
-            record_cut<Ts...>(entry, static_cast<std::uint32_t>(head >> 32), site.level, args...);
-        } else {
-            count_loss(*found.lane, Cause::kTooLarge);
-        }
-        return 0;
-    }
-    const std::uint64_t ticks = session.now();
-    pack<Ts...>(found.at, size, (head & ~std::uint64_t{0xFFFFFF}) | size, ticks, args...);
-    commit_slowly(found.lane, found.at, size);
-    return ticks;
-}
-
 // Of a record that a system tracer may want (probe_record.hpp).
 template <class... Ts>
 std::uint64_t record_probed(std::uint64_t head, const Site& site, typename Passed<Ts>::type... args);
 
-// A record that does not fit before the limit, or whose lane is not ready. `entered` is the thread's own lane
-// if the hot path has made it busy, else null.
+std::uint64_t record_probed_arguments(std::uint64_t head, const Site& site, void* caller, AnyArguments args);
+std::uint64_t record_probed_bytes(std::uint64_t head, const Site& site, const char* bytes, std::size_t size,
+                                  void* caller, const AnyArguments* args = nullptr);
+
+// A record that does not fit before the limit, or whose lane is not ready, or whose head has a mark.
+// `entered` is the thread's own lane if the hot path has made it busy, else null.
 template <class... Ts>
 SP_DETAIL_COLD std::uint64_t record_slowly(Lane* entered, std::uint64_t head, const Site& site,
                                            typename Passed<Ts>::type... args) {
     const Entry entry{entered, stack_mark(__builtin_frame_address(0))};
-    if constexpr (!(kIsFlat<Ts> && ...)) {
-        return with_evaluated<Ts...>(
-            entry,
-            [&]<class... Es>(bool cut, const Es&... all) {
-                return record_flat_slowly<Es...>(entry, cut ? head | kTruncated : head, site, all...);
-            },
-            args...);
+    void* const caller = __builtin_return_address(0);
+    if constexpr ((CutBefore<Ts>::kMayBe || ...)) {
+        if ((CutBefore<Ts>::is_cut(args) || ...)) head |= kTruncated;
+    }
+    if constexpr (constexpr std::size_t kBytes = Fields<Ts...>::fixed_size();
+                  (kIsFlat<Ts> && ...) && kBytes <= kFewBytes) {
+        char bytes[kBytes + 1];
+        *Fields<Ts...>::put(bytes, args...) = 0;
+        return (head & kProbedHead) != 0 ? record_probed_bytes(head, site, bytes, kBytes, caller)
+                                         : record_few_bytes(entry, head, site, bytes, kBytes);
     } else {
-        return record_flat_slowly<Ts...>(entry, head, site, args...);
+        AnyArgument all[] = {AnyArgument::of<Ts>(args)...};
+        if ((head & kProbedHead) != 0)
+            return record_probed_arguments(head, site, caller, {all, sizeof...(Ts)});
+        if constexpr ((kIsFlat<Ts> && ...)) {
+            return record_evaluated_arguments(entry, head, site, {all, sizeof...(Ts)},
+                                              Fields<Ts...>::size(args...));
+        } else {
+            return record_unevaluated_arguments(entry, head, site, {all, sizeof...(Ts)});
+        }
     }
 }
 
@@ -280,19 +181,36 @@ SP_DETAIL_COLD std::uint64_t marked_head(Site& site, Kind kind) {
     return head;
 }
 
+// What a site has of its arguments' types: their signature, and the size of its records as in its head.
+struct Signed {
+    std::string_view signature;
+    std::uint32_t size;
+
+    template <class... Ts>
+    static constexpr Signed of() {
+        static_assert(Captured<Ts...>::text.size() <= kSignatureMost,
+                      "silverpoint: the types of these arguments have a signature of more than 16,384 bytes");
+        return {Captured<Ts...>::text, head_size<Ts...>()};
+    }
+};
+template <class... Ts>
+inline constexpr Signed kSigned = Signed::of<Ts...>();
+
 // Completes a site at its first recording; returns its head, 0 if there is no room for another site. While a
 // system tracer may want its records every one comes here, and has a mark in its head.
-template <class... Ts>
-SP_DETAIL_COLD std::uint64_t complete_site(Site& site, Kind kind, std::string_view names,
-                                           std::string_view text) {
-    static_assert(Captured<Ts...>::text.size() <= kSignatureMost,
-                  "silverpoint: the types of these arguments have a signature of more than 16,384 bytes");
+SP_DETAIL_COLD std::uint64_t complete_signed(Site& site, Kind kind, std::string_view names,
+                                             std::string_view text, const Signed& types) {
     if (site.whole.load(std::memory_order_acquire) == 0 &&
-        !site.complete(kind, names, text, Captured<Ts...>::text, head_size<Ts...>())) {
+        !site.complete(kind, names, text, types.signature, types.size)) {
         count_session_loss(Cause::kNoSite);
         return 0;
     }
     return marked_head(site, kind);
+}
+template <class... Ts>
+SP_DETAIL_COLD std::uint64_t complete_site(Site& site, Kind kind, std::string_view names,
+                                           std::string_view text) {
+    return complete_signed(site, kind, names, text, kSigned<Ts...>);
 }
 
 // As record_captured, with the head that complete_site has given.

@@ -118,37 +118,22 @@ class StreamText {
     bool cut_ = false;
 };
 
-// Records the values among the pieces, or (AsText) all of them.
-template <bool AsText>
+// Records the values among the pieces.
 struct Emit {
     Site& site;
-    std::string_view text;
-    std::uint64_t head = 0;  // of the site, if known
-
-    template <class... Values>
-    SP_DETAIL_HOT void put(const Values&... values) const {
-        if (head != 0) {
-            record_captured(head, site, Capture<Values>::of(values)...);
-        } else {
-            record(site, Kind::kStream, {}, text, values...);
-        }
-    }
+    std::uint64_t head;
 
     // Handles the first piece `Left` times: a value goes to the end of the list, a literal is removed.
     template <std::size_t Left, class First, class... Rest>
     SP_DETAIL_HOT void go(const First& first, const Rest&... rest) const {
         if constexpr (Left == 0) {
-            put(first, rest...);
-        } else if constexpr (kIsLiteral<First>) {
-            if constexpr (AsText) {
-                go<Left - 1>(rest..., first.view());
-            } else if constexpr (sizeof...(Rest) == 0) {
-                put();
-            } else {
-                go<Left - 1>(rest...);
-            }
-        } else {
+            record_captured(head, site, Capture<First>::of(first), Capture<Rest>::of(rest)...);
+        } else if constexpr (!kIsLiteral<First>) {
             go<Left - 1>(rest..., first);
+        } else if constexpr (sizeof...(Rest) == 0) {
+            record_captured(head, site);
+        } else {
+            go<Left - 1>(rest...);
         }
     }
 };
@@ -166,16 +151,6 @@ SP_DETAIL_HOT bool are_known_literals(const StreamSite& site, const Pieces&... p
     };
     (look(pieces), ...);
     return same;
-}
-
-// A piece as the template of its stream has it: a literal, or null for a value.
-template <class T>
-constexpr Literal text_piece(const T& piece) {
-    if constexpr (kIsLiteral<T>) {
-        return piece;
-    } else {
-        return {nullptr, 0};
-    }
 }
 
 // Whether these can be in the template of a site: literals in read-only memory, in UTF-8, not too many. Makes
@@ -232,33 +207,94 @@ SP_DETAIL_COLD bool begin_stream(StreamSite& site, StreamText& text, const Liter
     return true;
 }
 
-// The first record of a stream, and every record whose literals differ from the registered ones.
+// A literal that is in the site's template, as an argument.
+struct InTemplate {};
+template <>
+struct Codec<InTemplate> {
+    static constexpr std::size_t fixed = 0;
+    static constexpr void sign(Signer&) {}
+    static char* put(char* out, const InTemplate&) { return out; }
+};
+// A piece as the cold path has it.
+template <class T>
+struct StreamPiece {
+    using InValues = T;
+    using InText = T;
+    static Literal literal(const T&) { return {nullptr, 0}; }
+    static decltype(auto) capture(const T& value) { return Capture<T>::of(value); }
+};
+template <>
+struct StreamPiece<Literal> {
+    using InValues = InTemplate;
+    using InText = std::string_view;
+    static Literal literal(const Literal& piece) { return piece; }
+    static TextRef<char> capture(const Literal& piece) { return {piece.text, piece.view().size()}; }
+};
+// The types of a stream's pieces: with literals in the template, or as text.
+struct StreamTypes {
+    Signed values, text;
+};
 template <class... Pieces>
-SP_DETAIL_COLD void record_unusual_stream(StreamSite& site, typename Passed<Pieces>::type... pieces) {
-    const Literal all[] = {text_piece<Pieces>(pieces)...};
-    StreamText text;
-    if (begin_stream(site, text, all, sizeof...(Pieces))) {
-        Emit<false>{site.site, text.text(), 0}.template go<sizeof...(Pieces)>(pieces...);
-        // There was no room for it: the next record tries again.
-        if (site.site.whole.load(std::memory_order_relaxed) == 0)
-            site.claimed.store(0, std::memory_order_release);
-        return;
+inline constexpr StreamTypes kStreamTypes{kSigned<typename StreamPiece<Pieces>::InValues...>,
+                                          kSigned<typename StreamPiece<Pieces>::InText...>};
+
+// The pieces of a stream without their types. `literals` are null where `all` has values.
+struct StreamPieces {
+    const StreamTypes& types;
+    const Literal* literals;
+    AnyArguments all;
+
+    // Those that are values, in the place of all.
+    AnyArguments values() const {
+        AnyArgument* out = all.first;
+        for (std::size_t i = 0; i < all.count; ++i)
+            if (literals[i].text == nullptr) *out++ = all.first[i];
+        return {all.first, static_cast<std::size_t>(out - all.first)};
     }
+};
+
+// Records the values, if the literals are in the template. (A signal handler's stack may be small: the text
+// of one way is gone before the other begins.)
+SP_DETAIL_COLD bool record_values(const Entry& entry, StreamSite& site, void* caller,
+                                  const StreamPieces& pieces) {
+    StreamText text;
+    if (!begin_stream(site, text, pieces.literals, pieces.all.count)) return false;
+    record_coldly(entry, site.site, Kind::kStream, text.text(), pieces.types.values, caller, pieces.values());
+    // There was no room for it: the next record tries again.
+    if (site.site.whole.load(std::memory_order_relaxed) == 0)
+        site.claimed.store(0, std::memory_order_release);
+    return true;
+}
+SP_DETAIL_COLD void record_as_text(const Entry& entry, StreamSite& site, void* caller,
+                                   const StreamPieces& pieces) {
     if (!site.as_text.is_wanted(site.site.function.load(std::memory_order_relaxed),
                                 site.site.category.load(std::memory_order_relaxed)))
         return;
-    StreamText values;
-    for (std::size_t i = 0; i < sizeof...(Pieces); ++i) values.value();
-    Emit<true>{site.as_text, values.text(), 0}.template go<sizeof...(Pieces)>(pieces...);
+    StreamText text;
+    for (std::size_t i = 0; i < pieces.all.count; ++i) text.value();
+    record_coldly(entry, site.as_text, Kind::kStream, text.text(), pieces.types.text, caller, pieces.all);
+}
+
+// The first record of a stream, and every record whose literals differ from the registered ones.
+template <class... Pieces>
+SP_DETAIL_COLD void record_unusual_stream(StreamSite& site, typename Passed<Pieces>::type... pieces) {
+    const Entry entry{nullptr, stack_mark(__builtin_frame_address(0))};
+    const Literal literals[] = {StreamPiece<Pieces>::literal(pieces)...};
+    const auto record_all = [&, caller = __builtin_return_address(0)](const auto&... captured) {
+        AnyArgument all[] = {AnyArgument::of(captured)...};
+        const StreamPieces all_pieces{kStreamTypes<Pieces...>, literals, {all, sizeof...(Pieces)}};
+        if (!record_values(entry, site, caller, all_pieces)) record_as_text(entry, site, caller, all_pieces);
+    };
+    record_all(StreamPiece<Pieces>::capture(pieces)...);
 }
 
 template <class Before, class Piece>
 SP_DETAIL_HOT void record_stream(const Stream<Before, Piece>& stream) {
     StreamSite& site = stream.site;
     with_pieces(stream, [&site](const auto&... pieces) SP_DETAIL_HOT_LAMBDA {
-        if (!is_no_head(site.site.head.load(std::memory_order_acquire)) &&
-            are_known_literals(site, pieces...)) [[likely]] {
-            Emit<false>{site.site, {}}.template go<sizeof...(pieces)>(pieces...);
+        const std::uint64_t head = site.site.head.load(std::memory_order_acquire);
+        if (!is_no_head(head) && are_known_literals(site, pieces...)) [[likely]] {
+            Emit{site.site, head}.template go<sizeof...(pieces)>(pieces...);
         } else {
             record_unusual_stream<std::remove_cvref_t<decltype(pieces)>...>(site, pieces...);
         }

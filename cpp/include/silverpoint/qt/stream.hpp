@@ -212,7 +212,7 @@ SP_DETAIL_HOT void record_qt_pieces(Site& site, const QtWritten* written, const 
     const auto use = [&]<class... Ts>(const Ts&... args) SP_DETAIL_HOT_LAMBDA {
         const std::uint64_t head = site.head.load(std::memory_order_relaxed);
         if (is_no_head(head)) [[unlikely]] {
-            record_completed(marked_head(site, Kind::kStream), site, args...);
+            record_slowly<Ts...>(nullptr, marked_head(site, Kind::kStream), site, args...);
         } else {
             record_captured(head, site, args...);
         }
