@@ -1,8 +1,9 @@
 """Tests of `scripts/windows`: what ends a program leaves a record, opens no dialog, and ends it as before."""
 
 import re
+import shutil
 
-from __main__ import Place
+from __main__ import OUT, PROGRAM, SKIPPED, Place, fine, has_no_rust, run
 
 ACCESS = "EXCEPTION_ACCESS_VIOLATION"
 # How a program ends, and what the record says.
@@ -96,3 +97,46 @@ def test_a_failed_assert_opens_no_dialog(_):
     assert code == 3 and text in said and len(crashes(place)) == 1, (code, said)
     # SEM_FAILCRITICALERRORS and SEM_NOGPFAULTERRORBOX.
     assert ended(place, "failing.exe", "mode")[1] == "mode 3\nend\n"
+
+
+def test_frames_of_a_program_for_windows_have_names(_):
+    if has_no_rust():
+        return SKIPPED
+    place = Place("failing-named")
+    program = place.path / "app.exe"
+    shutil.copy(OUT / "failing_named.exe", program)
+    assert place.wine(program, "write").returncode == 5
+    place.recover()
+
+    def stack():
+        """The lines of the crash, which the program of Windows shows: it knows the file by its path there."""
+        done = run("wine", PROGRAM, "cat", "--pattern", "{message}", place.file.name, cwd=place.path)
+        assert done.returncode == 0, done
+        lines = done.stdout.splitlines()
+        begin = next(number for number, line in enumerate(lines) if "EXCEPTION_ACCESS_VIOLATION" in line)
+        return lines[begin + 1 :]
+
+    frames = stack()
+    assert re.search(r"#0 .*\bfault\b.* .*failing\.cpp:\d+", frames[0]), frames
+    assert any(re.search(r"\bmain\b.*failing\.cpp:\d+", frame) for frame in frames), frames
+    # The symbol table alone.
+    whole = program.read_bytes()
+    fine("x86_64-w64-mingw32-strip", "-g", program)
+    frames = stack()
+    assert "fault" in frames[0] and not any("failing.cpp" in frame for frame in frames), frames
+    # Without symbols, of another build, and damaged: offsets.
+    fine("x86_64-w64-mingw32-strip", program)
+    assert "fault" not in stack()[0] and any("no symbols" in line for line in stack()), stack()
+    at = whole.index(b"RSDS") + 4
+    program.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+    assert "fault" not in stack()[0] and any("another build" in line for line in stack()), stack()
+    for end in (0, 64, 300, 2000, at + 30, len(whole) // 2, len(whole) - 1000):
+        program.write_bytes(whole[:end])
+        assert "#0" in stack()[0], end
+    for seed in range(3):
+        # What the headers and tables say is nonsense.
+        damaged = bytearray(whole)
+        for number in range(400, at, 97 + seed):
+            damaged[number] ^= 0xFF
+        program.write_bytes(damaged)
+        assert "#0" in stack()[0], seed

@@ -1,18 +1,11 @@
 """Tests of `scripts/windows`: debug output of C++, to debuggers and to monitors."""
 
-import fcntl
-import json
 import os
-import pty
 import re
 import signal
-import struct
-import subprocess
-import termios
 
-from __main__ import DEADLINE, ENVIRONMENT, MONITOR, OUT, ROOT, SENDER, SKIPPED, Place, Running, fine, has_no_rust, wait_until
-
-DEBUG_TEXTS = OUT / "debug_texts.exe"
+from __main__ import DEADLINE, OUT, ROOT, SKIPPED, Place, Running, fine, has_no_rust, wait_until
+from under_wine.debug_monitor import DEBUG_TEXTS, SENDER, Listening
 
 
 def test_debug_output_asks_nothing_where_nobody_listens(_):
@@ -32,34 +25,13 @@ def test_debug_output_in_a_debugger(_):
     assert [text for text in place.texts() if text.startswith("zero")] == ["zero\\x00behind"] and len(place.texts()) == 12, place.texts()
 
 
-class Listening:
-    """A monitor that shows texts; each by its process is in `texts`."""
-
-    def __init__(self, running, place, number=0, *filters):
-        self.shown, self.errors = place.path / f"shown-{number}.jsonl", place.path / f"errors-{number}"
-        with self.shown.open("w") as out, self.errors.open("w") as err:
-            self.process = running.begin(MONITOR, "--json", *filters, out=out, err=err)
-        wait_until(self.listens, "a monitor that listens")
-
-    def listens(self):
-        assert self.process.poll() is None, self.errors.read_text()
-        return "listens" in self.errors.read_text()
-
-    def texts(self):
-        whole = self.shown.read_text().rpartition("\n")[0].splitlines()
-        return [json.loads(line)["message"] for line in whole]
-
-    def wait_for(self, text):
-        wait_until(lambda: f'"{text}"' in self.shown.read_text() and text in self.texts(), f"the text {text}")
-
-
 def test_debug_output_goes_to_a_monitor(_):
     if has_no_rust():
         return SKIPPED
     place = Place("debug-output")
     # With a filter first, then everything.
     with Running() as running:
-        monitor = Listening(running, place, "filtered", "--grep", ": 1", "DEBUG_*")
+        monitor = Listening(running, place, "filtered", "--grep", ": 1", "debug_*")
         for program, number in ((SENDER, "sent"), (DEBUG_TEXTS, "texts"), (DEBUG_TEXTS, "last")):
             assert running.begin(program, "send", number, 2).wait(timeout=DEADLINE) == 0
         monitor.wait_for("last: 1")
@@ -82,8 +54,8 @@ def test_debug_output_goes_to_a_monitor(_):
     kinds = texts[800:812]
     assert kinds[:5] == ["narrow ä€", "wide ä€", "eight ä€", "sixteen ä€", "thirty-two ä€"], kinds
     assert kinds[5:9] == ["page ä€", "zero", "", ""] and kinds[9].startswith("above "), kinds
-    # A long text is several messages, as Windows makes of it.
-    assert kinds[10:] == [4091 * "w", 909 * "w"] and texts[812] == "last", kinds
+    # A long text is several messages.
+    assert kinds[10:] == [4067 * "w", 933 * "w"] and texts[812] == "last", kinds
     assert texts[813:] == [f"plugin {time}" for i in range(20) for time in (i, -i)] + ["end: 0"], texts[813:]
 
 
@@ -138,62 +110,6 @@ def test_debug_output_finds_monitors_that_come_and_go(_):
             numbers = [int(text[6:]) for text in monitor.texts()]
             assert numbers == list(range(numbers[0], numbers[0] + len(numbers))), f"monitor {turn}: {numbers[:50]}"
         assert numbers[-1] == last
-
-
-class Console:
-    """A terminal of Linux, which Wine makes a console of, and a program in it."""
-
-    def __init__(self, running, *command, environment=ENVIRONMENT, cwd=OUT):
-        self.terminal, end = pty.openpty()
-        fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
-        os.set_blocking(self.terminal, False)
-        self.shown = ""
-        self.process = running.add(subprocess.Popen(["wine", *map(str, command)], env=environment | {"TERM": "xterm-256color"}, cwd=cwd, stdin=end, stdout=end, stderr=end, start_new_session=True))
-        os.close(end)
-
-    def read(self):
-        """What is shown behind the text that `wait_for` has found last."""
-        try:
-            while some := os.read(self.terminal, 1 << 16):
-                self.shown += some.decode(errors="replace")
-        except OSError:
-            pass
-        return self.shown
-
-    def wait_for(self, text):
-        """Gives what came up to the end of the text. What came behind it, in one read perhaps, is for the next call."""
-        wait_until(lambda: text in self.read(), lambda: f"{text!r} in a console; it shows {self.shown!r}")
-        before, found, self.shown = self.shown.partition(text)
-        return before + found
-
-    def press(self, key):
-        os.write(self.terminal, key)
-
-    def close(self):
-        os.close(self.terminal)
-
-
-def test_the_debug_monitor_in_a_console(_):
-    if has_no_rust():
-        return SKIPPED
-    with Running() as running:
-        console = Console(running, MONITOR)
-        console.wait_for("listens")
-
-        def send(text):
-            assert running.begin(SENDER, "send", text, 3).wait(timeout=DEADLINE) == 0
-        send("one")
-        assert re.search(r"\x1b\[3[1-6]mdebug_sender\.exe\[", console.wait_for("one: 2"))
-        # Another key does nothing.
-        console.press(b"x ")
-        console.wait_for("stands still")
-        send("two")
-        assert "two" not in console.read(), console.shown
-        console.press(b" ")
-        console.wait_for("two: 2")
-        send("three")
-        console.wait_for("three: 2")
-    console.close()
 
 
 def test_the_bench_works(_):

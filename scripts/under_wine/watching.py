@@ -9,7 +9,7 @@ import urllib.parse
 
 from __main__ import (
     DEADLINE, OUT, PROGRAM, SILVERPOINT, SKIPPED, Endless, Place, Running, fine, has_no_rust, run, wait_until)
-from under_wine.debug_output import DEBUG_TEXTS, Console, Listening
+from under_wine.debug_monitor import DEBUG_TEXTS, Console, Listening
 
 RECORDS = OUT / "records.exe"
 
@@ -77,7 +77,7 @@ def test_debug_shows_and_saves_the_debug_output_of_our_programs(_):
         assert not (place.path / "saved.silver").exists(), "a file that is not complete"
         assert "debug_output=debug" in ours(place, "ctl", pid).stdout
         # Another one shows all programs, and filters.
-        other = Started(running, place, "other", PROGRAM, "debug", "--json", "--grep", "7")
+        other = Started(running, place, "other", PROGRAM, "debug", "--sessions", "--json", "--grep", "7")
         other.wait_for(other.lines, "a text with a seven")
         stop.touch()
         program.end()
@@ -103,7 +103,7 @@ def test_debug_pauses_and_ends_at_a_key(_):
         before = ours(place, "ctl", pid).stdout
         console = Console(running, PROGRAM, "debug", "--color", "never", "-o", "saved.silver", environment=place.environment(), cwd=place.path)
         # All programs, by another monitor that says what the first one must have seen.
-        seen = Started(running, place, "seen", PROGRAM, "debug", "--json")
+        seen = Started(running, place, "seen", PROGRAM, "debug", "--sessions", "--json")
         wait_until(lambda: "debug_output" in ours(place, "ctl", pid).stdout, "debug output that is on")
         # It was off before.
         go.touch()

@@ -63,8 +63,9 @@ template <detail::DebugText T, class Tag = SP_DETAIL_THIS_CALL>
 SP_DETAIL_HOT void debug_output(const T& text,
                                 const std::source_location& at = std::source_location::current()) {
     const auto shown = detail::debug_text(text);
-    detail::record_call<true>(detail::call_site<Tag>(), detail::kDebugOutput, Level::kDebug, "{}", at, shown);
-    detail::deliver_debug_text(shown);
+    const bool is_recorded = detail::record_call<true>(detail::call_site<Tag>(), detail::kDebugOutput,
+                                                       Level::kDebug, "{}", at, shown);
+    detail::deliver_debug_text(shown, is_recorded);
 }
 
 }  // namespace SP_DETAIL_HIDDEN

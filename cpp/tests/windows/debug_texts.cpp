@@ -2,6 +2,7 @@
 //
 //     debug_texts send NUMBER COUNT [FILE]   so many texts; "returned"; waits for the file; one text more
 //     debug_texts until FILE NUMBER          texts until the file is there; says how many
+//     debug_texts both FILE NUMBER           the same; every second one by OutputDebugString itself
 //     debug_texts kinds                      one text of each kind, and one longer than a monitor's buffer
 //     debug_texts four NUMBER COUNT          as `send`, by four threads at once
 #include <windows.h>
@@ -46,10 +47,13 @@ int main(int count, char** words) {
         send(words[2], texts);
         return 0;
     }
-    if (what == "until" && count == 4) {
+    if ((what == "until" || what == "both") && count == 4) {
         int i = 0;
         for (; !is_there(words[2]); ++i) {
-            send(words[3], i);
+            if (what == "both" && i % 2 == 1)
+                OutputDebugStringA((std::string(words[3]) + ": " + std::to_string(i) + "\n").c_str());
+            else
+                send(words[3], i);
             Sleep(2);
         }
         say(std::to_string(i).c_str());

@@ -108,14 +108,17 @@ SP_DETAIL_HOT Site* site_of(CallSite& call, const char* category, Level level, c
 }
 
 // False: the category is to be an argument (record_shared). `kIsNeeded`: it cannot be, so that this record is
-// lost, and counted, where there is no room for another site.
+// lost, and counted, where there is no room for another site. Then the result says whether it is recorded.
 template <bool kIsNeeded = false, class... Ts>
 SP_DETAIL_HOT bool record_call(CallSite& call, const char* category, Level level, std::string_view text,
                                const std::source_location& at, const Ts&... args) {
     Site* site = site_of(call, category, level, at, kIsNeeded);
-    if (site == nullptr) [[unlikely]]
-        return kIsNeeded && count_as_lost();
-    if (site->is_wanted(at.function_name(), category)) record(*site, Kind::kLog, {}, text, args...);
+    if (site == nullptr) [[unlikely]] {
+        if constexpr (kIsNeeded) count_as_lost();
+        return false;
+    }
+    if (!site->is_wanted(at.function_name(), category)) return !kIsNeeded;
+    record(*site, Kind::kLog, {}, text, args...);
     return true;
 }
 

@@ -12,7 +12,7 @@ SP_DETAIL_BEGIN
 
 // Other systems have no such monitor.
 template <class Char>
-void deliver_debug_text(std::basic_string_view<Char>) {}
+void deliver_debug_text(std::basic_string_view<Char>, bool) {}
 
 SP_DETAIL_END
 #endif

@@ -14,13 +14,15 @@ use crate::input::{Output, Wanted};
 use crate::live::{Following, Live, Targets};
 use crate::newfile::NewFile;
 use crate::platform::keys::Keys;
+use crate::platform::messages::{Choice, Messages};
 use crate::printing::{Printer, Printing};
 use crate::tail::{fail_at_size_limit, stop_at_signals};
 use crate::units::show_bytes;
 
 /// Show the debug output of running programs as it comes (`debug_output` in C++ and Rust, `DebugOutput` in .NET)
 ///
-/// From now on, until the processes have ended or Ctrl-C. Meanwhile the category debug_output is on in them.
+/// From now on, until the processes have ended or Ctrl-C. Meanwhile the category debug_output is on in them. On Windows it is
+/// a debug monitor, too: it shows what any program gives to OutputDebugString.
 /// Other records that a program makes are shown with --category, such as -c '*'. On a terminal the space bar pauses: what
 /// comes meanwhile is saved, and shown afterwards.
 ///
@@ -38,13 +40,15 @@ pub struct Args {
     #[arg(long, requires = "output")]
     force: bool,
     #[command(flatten)]
+    choice: Choice,
+    #[command(flatten)]
     wanted: Wanted,
     #[command(flatten)]
     printing: Printing,
 }
 
 /// The category of debug output, in all languages.
-const CATEGORY: &str = "debug_output";
+pub const CATEGORY: &str = "debug_output";
 /// Text that waits during a pause, at most.
 const PAUSED_BYTES: usize = 64 << 20;
 
@@ -64,12 +68,16 @@ pub fn run(args: Args) -> Outcome {
     let stop = stop_at_signals()?;
     fail_at_size_limit()?;
     let saved = args.output.as_deref().map(|path| NewFile::create(path, &[], args.force)).transpose()?;
-    let mut live = Live::switching(targets, CATEGORY);
+    let mut messages = args.choice.begin()?;
+    let mut live = Live::switching(targets.clone(), CATEGORY);
     let files = live.look()?;
-    live.expect_some()?;
+    if !messages.as_ref().is_some_and(|messages| messages.may_come(&targets)) {
+        live.expect_some()?;
+    }
     // What lies in rings is copied whole by the second look.
     live.look()?;
     let mut following = Following::begin(live, &files, false, false)?;
+    messages.as_mut().map_or(Ok(()), |messages| messages.follow(&mut following))?;
     following.set_filter(&filter);
     let name = args.output.as_deref().unwrap_or_else(|| "".as_ref()).display().to_string();
     let mut monitor = Monitor {
@@ -78,6 +86,8 @@ pub fn run(args: Args) -> Outcome {
         failed: None,
         is_paused: false,
         unshown: 0,
+        targets,
+        messages,
     };
     let shown = monitor.follow(&mut following, &stop, &name);
     let shown = shown.and_then(|()| monitor.show_rest(&mut following, &name));
@@ -104,6 +114,9 @@ struct Monitor {
     is_paused: bool,
     /// Events during a pause for which there was no room.
     unshown: u64,
+    targets: Targets,
+    /// What programs give to the system's own debug output.
+    messages: Option<Messages>,
 }
 
 impl Monitor {
@@ -111,11 +124,14 @@ impl Monitor {
     fn follow(&mut self, following: &mut Following, stop: &AtomicBool, name: &str) -> Result<(), Failed> {
         let keys = Keys::watch();
         while self.printer.wants_more() && !stop.load(Ordering::Relaxed) {
-            let goes_on = following.read(self)?;
+            let may_come = self.messages.as_ref().is_some_and(|messages| messages.may_come(&self.targets));
+            let goes_on = following.read(self)? || may_come;
             self.pass_on(name)?;
             if !goes_on && !self.is_paused {
                 break;
             }
+            // In this order: what a program has recorded before a message is there when the message is.
+            self.messages.as_mut().map_or(Ok(()), |messages| messages.look(following))?;
             following.look()?;
             match keys.as_ref().and_then(Keys::pressed) {
                 Some(b' ') if self.is_paused => {
@@ -136,6 +152,7 @@ impl Monitor {
 
     /// What has come since the last look, or in a pause.
     fn show_rest(&mut self, following: &mut Following, name: &str) -> Result<(), Failed> {
+        self.messages.as_mut().map_or(Ok(()), |messages| messages.end(following))?;
         if self.printer.wants_more() {
             following.read_all(self)?;
         }

@@ -282,7 +282,7 @@ impl Output {
     pub fn flush(&mut self) -> Result<bool, Failed> {
         if !self.gone {
             match self.write() {
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.gone = true,
+                Err(error) if platform::terminal::is_closed(&error) => self.gone = true,
                 other => other.map_err(|error| failure(format_args!("{}: {error}", self.name)))?,
             }
         }

@@ -1,15 +1,13 @@
 //! What programs for Windows give to OutputDebugString, taken by the protocol of debug monitors (DBWIN).
 //!
 //! ```text
-//! senders ──objects of the system──▶ monitor: copies, lets go on ──queue──▶ show: one line for each message
+//! senders ──objects of the system──▶ monitor: copies, lets go on ──queue──▶ who shows them
 //! ```
 //!
 //! The monitor is a state machine over [`Objects`]. Tests run it beside simulated senders, on any system.
 
 #[cfg(windows)]
-mod console;
-#[cfg(any(windows, test))]
-mod filter;
+mod listen;
 mod monitor;
 #[cfg(windows)]
 mod objects;
@@ -17,15 +15,13 @@ mod objects;
 mod process;
 #[cfg(any(windows, test))]
 mod queue;
-#[cfg(windows)]
-mod show;
 #[cfg(test)]
 mod tests;
-#[cfg(any(windows, test))]
-mod view;
 
-pub use monitor::{BUFFER_BYTES, Message, Monitor, Objects, is_served};
 #[cfg(windows)]
-pub use objects::is_monitored;
+pub use listen::{Copied, Listening};
+pub use monitor::{BUFFER_BYTES, Message, Monitor, NOTE_AT, Objects, is_served};
 #[cfg(windows)]
-pub use show::show;
+pub use objects::{Refused, is_monitored};
+#[cfg(windows)]
+pub use queue::Taken;

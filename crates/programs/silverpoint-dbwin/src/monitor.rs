@@ -9,6 +9,13 @@ pub const BUFFER_BYTES: usize = 4096;
 /// Where the text begins.
 const TEXT_AT: usize = 4;
 
+/// Where Silverpoint's own senders say that a text is in their session, too (`dbwin.hpp`). There stand the word below,
+/// the process, the bytes of the text, and when the process began.
+pub const NOTE_AT: usize = BUFFER_BYTES - 24;
+
+/// How it begins.
+const NOTE: &[u8; 8] = b"SPrecord";
+
 /// How often an idle monitor checks whether a sender has died.
 const CHECK: Duration = Duration::from_millis(100);
 
@@ -32,7 +39,7 @@ pub trait Objects {
     /// Those of the system.
     fn wait_for_data(&mut self, timeout: Duration) -> Result<bool, Self::Error>;
 
-    /// Copies `DBWIN_BUFFER`.
+    /// Copies `DBWIN_BUFFER`, and fills its end from [`NOTE_AT`] with zeros: another sender does not write there.
     fn copy(&mut self, to: &mut [u8; BUFFER_BYTES]);
 
     /// Sets `DBWIN_BUFFER_READY`.
@@ -98,6 +105,8 @@ pub struct Message<'a> {
     pub pid: u32,
     /// The text without the zero that ends it, in the code page of the system.
     pub text: &'a [u8],
+    /// When the process began, in 100 ns since 1601, as it states it: its session has the text, too.
+    pub recorded: Option<u64>,
 }
 
 /// Takes messages.
@@ -187,5 +196,14 @@ pub fn message(buffer: &[u8; BUFFER_BYTES]) -> Message<'_> {
     let (pid, text) = buffer.split_at(TEXT_AT);
     let pid = u32::from_le_bytes([pid[0], pid[1], pid[2], pid[3]]);
     let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
-    Message { pid, text: &text[..end] }
+    Message { pid, text: &text[..end], recorded: recorded(&buffer[NOTE_AT..], pid, end) }
+}
+
+/// What stands at the end of the buffer, if it is of this text.
+fn recorded(note: &[u8], pid: u32, bytes: usize) -> Option<u64> {
+    let rest = note.strip_prefix(NOTE)?;
+    let (of_pid, rest) = rest.split_first_chunk()?;
+    let (of_bytes, start) = rest.split_first_chunk()?;
+    let is_of_this = u32::from_le_bytes(*of_pid) == pid && u32::from_le_bytes(*of_bytes) as usize == bytes;
+    is_of_this.then(|| Some(u64::from_le_bytes(start.try_into().ok()?))).flatten()
 }

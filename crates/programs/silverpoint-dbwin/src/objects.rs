@@ -12,15 +12,15 @@ use windows_sys::Win32::Foundation::{
     WAIT_OBJECT_0, WAIT_TIMEOUT,
 };
 use windows_sys::Win32::System::Memory::{
-    CreateFileMappingA, FILE_MAP_READ, MEMORY_MAPPED_VIEW_ADDRESS, MapViewOfFile, OpenFileMappingA,
-    PAGE_READWRITE, UnmapViewOfFile,
+    CreateFileMappingA, FILE_MAP_READ, FILE_MAP_WRITE, MEMORY_MAPPED_VIEW_ADDRESS, MapViewOfFile,
+    OpenFileMappingA, PAGE_READWRITE, UnmapViewOfFile,
 };
 use windows_sys::Win32::System::Threading::{
     CreateEventExA, CreateMutexExA, EVENT_MODIFY_STATE, MUTEX_MODIFY_STATE, PulseEvent, ReleaseMutex,
     SYNCHRONIZATION_SYNCHRONIZE, SetEvent, WaitForSingleObject,
 };
 
-use crate::monitor::{BUFFER_BYTES, Objects, is_served};
+use crate::monitor::{BUFFER_BYTES, NOTE_AT, Objects, is_served};
 
 /// How often a monitor must be seen alive, and with what time between: what one that ended has left is used up meanwhile.
 const LOOKS: u32 = 5;
@@ -83,6 +83,9 @@ pub struct WindowsObjects {
     _mapping: Handle,
 }
 
+// SAFETY: handles and views belong to the process. The mutex, which belongs to a thread, is free between the calls.
+unsafe impl Send for WindowsObjects {}
+
 impl WindowsObjects {
     /// Makes them, or takes over those that senders keep of a monitor that has ended.
     ///
@@ -92,6 +95,8 @@ impl WindowsObjects {
         for _ in 0..LOOKS {
             let (mut objects, are_new) = Self::open()?;
             if are_new || !is_served(&mut objects).map_err(Refused::Failed)? {
+                // What a text before has left there is of none that comes now.
+                objects.remove_note();
                 return Ok(objects);
             }
             drop(objects);
@@ -104,7 +109,7 @@ impl WindowsObjects {
     fn open() -> Result<(Self, bool), Refused> {
         let (mapping, are_new) = mapping()?;
         // SAFETY: the mapping is open and has so many bytes.
-        let view = unsafe { MapViewOfFile(mapping.0, FILE_MAP_READ, 0, 0, BUFFER_BYTES) };
+        let view = unsafe { MapViewOfFile(mapping.0, FILE_MAP_READ | FILE_MAP_WRITE, 0, 0, BUFFER_BYTES) };
         if view.Value.is_null() {
             return Err(Refused::Failed(io::Error::last_os_error()));
         }
@@ -116,6 +121,13 @@ impl WindowsObjects {
             _mapping: mapping,
         };
         Ok((objects, are_new))
+    }
+
+    fn remove_note(&mut self) {
+        for at in NOTE_AT..BUFFER_BYTES {
+            // SAFETY: the view has so many bytes, and may be written.
+            unsafe { self.view.Value.cast::<u8>().add(at).write_volatile(0) };
+        }
     }
 }
 
@@ -169,6 +181,7 @@ impl Objects for WindowsObjects {
             // SAFETY: the view has so many bytes. Other processes may write them, so each is read once, as volatile.
             *byte = unsafe { self.view.Value.cast::<u8>().add(at).read_volatile() };
         }
+        self.remove_note();
     }
 
     fn set_buffer_ready(&mut self) -> io::Result<()> {

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use windows_sys::Win32::Foundation::{CloseHandle, HANDLE, SYSTEMTIME};
+use windows_sys::Win32::Foundation::{CloseHandle, HANDLE};
 use windows_sys::Win32::Globalization::{CP_ACP, MultiByteToWideChar};
-use windows_sys::Win32::System::SystemInformation::{GetLocalTime, GetSystemTime};
 use windows_sys::Win32::System::Threading::{
     OpenProcess, PROCESS_NAME_WIN32, PROCESS_QUERY_LIMITED_INFORMATION, QueryFullProcessImageNameW,
 };
@@ -78,38 +77,4 @@ pub fn text(bytes: &[u8]) -> String {
     // SAFETY: both have as many elements as stated.
     let count = unsafe { MultiByteToWideChar(CP_ACP, 0, bytes.as_ptr(), len, units.as_mut_ptr(), len) };
     String::from_utf16_lossy(&units[..usize::try_from(count).unwrap_or(0)])
-}
-
-/// When a message came.
-pub struct Time {
-    utc: SYSTEMTIME,
-    local: SYSTEMTIME,
-}
-
-impl Time {
-    /// Now.
-    pub fn now() -> Self {
-        // SAFETY: both are plain data that the system fills.
-        unsafe {
-            let (mut utc, mut local) = (std::mem::zeroed(), std::mem::zeroed());
-            GetSystemTime(&mut utc);
-            GetLocalTime(&mut local);
-            Self { utc, local }
-        }
-    }
-
-    /// Date and time, by RFC 3339.
-    pub fn utc(&self) -> String {
-        let date = &self.utc;
-        format!("{:04}-{:02}-{:02}T{}Z", date.wYear, date.wMonth, date.wDay, of_day(date))
-    }
-
-    /// The time of day where the user is.
-    pub fn local(&self) -> String {
-        of_day(&self.local)
-    }
-}
-
-fn of_day(time: &SYSTEMTIME) -> String {
-    format!("{:02}:{:02}:{:02}.{:03}", time.wHour, time.wMinute, time.wSecond, time.wMilliseconds)
 }

@@ -1,52 +1,56 @@
-//! What was taken and waits to be printed. The side that takes never waits: what finds the queue full is counted.
+//! What was taken and waits to be shown. The side that takes never waits for the other: what finds the queue full is
+//! counted.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
-/// The side that takes.
-pub struct Entrance<T> {
-    sender: SyncSender<T>,
-    missed: Arc<AtomicU64>,
+/// See the module.
+pub struct Queue<T> {
+    room: usize,
+    waiting: Mutex<Waiting<T>>,
 }
 
-/// The side that prints.
-pub struct Exit<T> {
-    receiver: Receiver<T>,
-    missed: Arc<AtomicU64>,
+struct Waiting<T> {
+    all: Vec<(SystemTime, T)>,
+    missed: u64,
 }
 
-/// A queue for so many.
-pub fn queue<T>(room: usize) -> (Entrance<T>, Exit<T>) {
-    let (sender, receiver) = sync_channel(room);
-    let missed = Arc::new(AtomicU64::new(0));
-    (Entrance { sender, missed: missed.clone() }, Exit { receiver, missed })
+/// What one look finds.
+pub struct Taken<T> {
+    /// Each with the time at which it came, in the order in which they came.
+    pub all: Vec<(SystemTime, T)>,
+    /// How many found no room since the look before.
+    pub missed: u64,
+    /// What comes later has a later time.
+    pub until: SystemTime,
 }
 
-impl<T> Entrance<T> {
+impl<T> Queue<T> {
+    /// For so many.
+    pub fn new(room: usize) -> Self {
+        Self { room, waiting: Mutex::new(Waiting { all: Vec::new(), missed: 0 }) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting<T>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Puts one in, or counts it.
     pub fn push(&self, one: T) {
-        // (Whether nobody prints any more is known by the printer's thread.)
-        if let Err(TrySendError::Full(_)) = self.sender.try_send(one) {
-            self.missed.fetch_add(1, Ordering::Relaxed);
+        let mut waiting = self.lock();
+        if waiting.all.len() < self.room {
+            // The lock is held: the order is that of the times, and none is before a look that has ended.
+            waiting.all.push((SystemTime::now(), one));
+        } else {
+            waiting.missed += 1;
         }
     }
-}
 
-impl<T> Exit<T> {
-    /// Waits for the next one. None: the other side is gone.
-    pub fn wait(&self) -> Option<T> {
-        self.receiver.recv().ok()
-    }
-
-    /// The next one, if it is there.
-    pub fn next(&self) -> Option<T> {
-        self.receiver.try_recv().ok()
-    }
-
-    /// How many found no room since the last call.
-    pub fn missed(&self) -> u64 {
-        self.missed.swap(0, Ordering::Relaxed)
+    /// All that wait.
+    pub fn take(&self) -> Taken<T> {
+        let mut waiting = self.lock();
+        let all = std::mem::take(&mut waiting.all);
+        Taken { all, missed: std::mem::take(&mut waiting.missed), until: SystemTime::now() }
     }
 }
 
@@ -56,24 +60,16 @@ mod tests {
 
     #[test]
     fn what_finds_no_room_is_counted_and_nobody_waits() {
-        let (entrance, exit) = queue(3);
-        for number in 0..10 {
-            entrance.push(number);
-        }
-        let got: Vec<i32> = std::iter::from_fn(|| exit.next()).collect();
-        assert_eq!((got, exit.missed()), (vec![0, 1, 2], 7));
-        entrance.push(10);
-        assert_eq!((exit.wait(), exit.missed()), (Some(10), 0));
-        drop(entrance);
-        assert_eq!(exit.wait(), None);
-    }
-
-    #[test]
-    fn without_a_printer_nobody_waits() {
-        let (entrance, exit) = queue(1);
-        drop(exit);
-        entrance.push(1);
-        entrance.push(2);
-        assert_eq!(entrance.missed.load(Ordering::Relaxed), 0);
+        let queue = Queue::new(3);
+        (0..10).for_each(|number| queue.push(number));
+        let taken = queue.take();
+        let numbers: Vec<i32> = taken.all.iter().map(|(_, number)| *number).collect();
+        assert_eq!((numbers, taken.missed), (vec![0, 1, 2], 7));
+        assert!(taken.all.iter().all(|(time, _)| *time <= taken.until));
+        queue.push(10);
+        let next = queue.take();
+        assert!(next.missed == 0 && next.all.len() == 1 && next.all[0].1 == 10);
+        assert!(next.all[0].0 >= taken.until);
+        assert!(queue.take().all.is_empty());
     }
 }

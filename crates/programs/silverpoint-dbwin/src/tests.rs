@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use crate::monitor::{BUFFER_BYTES, Message, Monitor, Objects, is_served, message};
+use crate::monitor::{BUFFER_BYTES, Message, Monitor, NOTE_AT, Objects, is_served, message};
 
 /// Bytes of a text that one turn of a sender writes.
 const PIECE: usize = BUFFER_BYTES - 5;
@@ -105,7 +105,7 @@ impl Simulated {
         if std::mem::take(&mut self.other_owes) {
             self.is_buffer_ready = true;
         } else if std::mem::take(&mut self.has_data) {
-            let Message { pid, text } = message(&self.buffer);
+            let Message { pid, text, .. } = message(&self.buffer);
             self.other_has_taken.push((pid, text.to_vec()));
             self.other_owes = true;
         }
@@ -197,6 +197,7 @@ impl Objects for Simulated {
         to[..half].copy_from_slice(&self.buffer[..half]);
         self.run(8);
         to[half..].copy_from_slice(&self.buffer[half..]);
+        self.buffer[NOTE_AT..].fill(0);
     }
 
     fn set_buffer_ready(&mut self) -> Result<(), Infallible> {
@@ -358,12 +359,46 @@ fn hostile_buffers_are_texts_with_an_end() {
     monitor.objects().senders[0].is_suspended = true;
     monitor.objects().buffer = [0xFF; BUFFER_BYTES];
     monitor.objects().has_data = true;
-    let Ok(Some(Message { pid, text })) = monitor.next_message() else { panic!("no message") };
+    let Ok(Some(Message { pid, text, recorded: None })) = monitor.next_message() else {
+        panic!("no message")
+    };
     assert_eq!((pid, text), (u32::MAX, &[0xFF; BUFFER_BYTES - 4][..]));
     // An empty text; what stood behind it before is not shown.
     monitor.objects().buffer[4] = 0;
     monitor.objects().has_data = true;
-    assert_eq!(monitor.next_message(), Ok(Some(Message { pid: u32::MAX, text: b"" })));
+    assert_eq!(monitor.next_message(), Ok(Some(Message { pid: u32::MAX, text: b"", recorded: None })));
     // Data is announced, and nobody has the mutex: the buffer is read once.
     assert_eq!(monitor.next_message(), Ok(None));
+}
+
+/// A sender of ours says of its own text that its session has it. What stands there of another text says nothing.
+#[test]
+fn a_note_is_of_its_own_text_alone() {
+    let Ok(mut monitor) = Monitor::new(Simulated::suspended(1, vec![Sender::new(7, b"x")]));
+    let mut send = |pid: u32, text: &[u8], note: Option<(u32, u32)>| {
+        let all = monitor.objects();
+        all.buffer[..4].copy_from_slice(&pid.to_le_bytes());
+        all.buffer[4..4 + text.len()].copy_from_slice(text);
+        all.buffer[4 + text.len()] = 0;
+        if let Some((pid, bytes)) = note {
+            let note =
+                [b"SPrecord", &pid.to_le_bytes()[..], &bytes.to_le_bytes(), &9u64.to_le_bytes()].concat();
+            all.buffer[NOTE_AT..].copy_from_slice(&note);
+        }
+        all.has_data = true;
+        let Ok(Some(Message { pid: sender, text: got, recorded })) = monitor.next_message() else {
+            panic!("no message")
+        };
+        assert_eq!((sender, got), (pid, text));
+        recorded
+    };
+    assert_eq!(send(7, b"ours", Some((7, 4))), Some(9));
+    // The same process, by Windows's own function: it writes no note, and the one of before is gone.
+    assert_eq!(send(7, b"ours", None), None);
+    // Of one that was killed before its text was whole.
+    assert_eq!(send(8, b"ours", Some((7, 4))), None);
+    assert_eq!(send(7, b"other", Some((7, 4))), None);
+    assert_eq!(send(7, &[b'n'; NOTE_AT - 5], Some((7, NOTE_AT as u32 - 5))), Some(9));
+    // A longer text reaches into the note.
+    assert_eq!(send(7, &[b'n'; NOTE_AT], None), None);
 }

@@ -47,5 +47,6 @@ pub use batch::{BATCH_BYTES, Batch, Row, RowKind};
 pub use error::ReadError;
 pub use live::Live;
 pub use reader::{Growth, OpenOptions, Reader, State};
+pub use scratch::Scratch;
 pub use targets::Targets;
 pub use tree::{NODES_MAX, Node, NodeKind, Span};

@@ -9,7 +9,7 @@
 //!
 //! In all cases nothing is written into a session, so reading has no effect on it. [`Live::switching`] alone changes directives.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -27,12 +27,16 @@ use crate::{ReadError, Targets};
 const SEARCH_INTERVAL: Duration = Duration::from_millis(200);
 /// A part of the copies; those that were read are removed.
 const PART_BYTES: u64 = 16 << 20;
+/// Sessions that are remembered after their end.
+const ENDED_MAX: usize = 256;
 
 /// The living sessions of the targets. See the module.
 pub struct Live {
     targets: Targets,
     switch: Option<Switch>,
     known: HashMap<SessionName, Stage>,
+    /// Those that ended last.
+    ended: VecDeque<SessionName>,
     onlooker: Option<(Onlooker, Scratch)>,
     searched: Option<Instant>,
     /// Messages for people.
@@ -61,6 +65,7 @@ impl Live {
             targets,
             switch: None,
             known: HashMap::new(),
+            ended: VecDeque::new(),
             onlooker: None,
             searched: None,
             messages: Vec::new(),
@@ -106,6 +111,13 @@ impl Live {
     pub fn is_over(&self) -> bool {
         !self.targets.watches_processes()
             || (!self.targets.is_everything() && self.known.values().all(|stage| *stage == Stage::Ended))
+    }
+
+    /// Whether the records of this process, which began at this time, are or were in what is read here.
+    pub fn reads(&self, pid: u32, start: u64) -> bool {
+        let is_it = |name: &SessionName| (name.pid, name.start) == (pid, start);
+        let mut read = self.known.iter().filter(|(_, stage)| **stage != Stage::Awaited);
+        read.any(|(name, _)| is_it(name)) || self.ended.iter().any(is_it)
     }
 
     /// Bytes that programs had overwritten before they could be copied.
@@ -159,9 +171,16 @@ impl Live {
             if present.contains(name) || *stage == Stage::Copied {
                 return true;
             }
-            *stage = Stage::Ended;
-            unreadable.contains(name)
+            if unreadable.contains(name) {
+                *stage = Stage::Ended;
+                return true;
+            }
+            if *stage != Stage::Awaited {
+                self.ended.push_back(*name);
+            }
+            false
         });
+        self.ended.drain(..self.ended.len().saturating_sub(ENDED_MAX));
         Ok(due)
     }
 
@@ -292,5 +311,13 @@ mod tests {
         assert!(live.is_over());
         live.search(&mut Vec::new()).unwrap();
         assert!(live.known.is_empty() && live.is_over());
+        // What was read is known to have been.
+        assert!(live.reads(4_194_304_999, 1) && !live.reads(4_194_304_999, 2) && !live.reads(7, 1));
+        for round in 0..1000 {
+            live.known.insert(name(round), Stage::Copied);
+            live.known.insert(name(round), Stage::Ended);
+            live.search(&mut Vec::new()).unwrap();
+        }
+        assert_eq!(live.ended.len(), ENDED_MAX);
     }
 }

@@ -29,6 +29,9 @@ pub struct Scratch {
 
 impl Scratch {
     /// Makes one in the directory of temporary files.
+    ///
+    /// # Errors
+    /// Those of the system.
     pub fn new() -> io::Result<Self> {
         #[expect(clippy::disallowed_methods, reason = "programs that are gone have left theirs there")]
         Self::below(&std::env::temp_dir())
@@ -50,6 +53,11 @@ impl Scratch {
             }
         }
         Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{ATTEMPTS} names are taken")))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// The trace file in it.

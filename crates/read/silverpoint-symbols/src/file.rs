@@ -10,7 +10,9 @@ use addr2line::{Context, demangle_auto};
 use flate2::bufread::ZlibDecoder;
 use gimli::{Dwarf, EndianArcSlice, RunTimeEndian, SectionId};
 use object::read::ReadCache;
-use object::{CompressedData, CompressionFormat, Object, ObjectSection, ObjectSymbol, SymbolKind};
+use object::{
+    BinaryFormat, CompressedData, CompressionFormat, Object, ObjectSection, ObjectSymbol, SymbolKind,
+};
 
 use crate::{Fault, Place, open};
 
@@ -24,6 +26,8 @@ const SYMBOLS_MAX: usize = 1 << 22;
 const INLINED_MAX: usize = 64;
 
 pub(crate) struct File {
+    /// Of its addresses; 0 but for programs of Windows, whose addresses begin where the linker wanted them to be.
+    base: u64,
     context: Option<Context<Slice>>,
     /// By address.
     symbols: Vec<Symbol>,
@@ -49,7 +53,7 @@ impl File {
         }
         let cache = ReadCache::new(file);
         let object = object::File::parse(&cache).map_err(|_| Fault::NoProgram)?;
-        if object.build_id().map_err(|_| Fault::NoProgram)? != Some(build_id) {
+        if identity(&object)?.as_deref() != Some(build_id) {
             return Err(Fault::OtherBuild);
         }
         let context = context(&object);
@@ -58,7 +62,7 @@ impl File {
         if context.is_none() && symbols.is_empty() {
             return Err(Fault::NoSymbols);
         }
-        Ok(Self { context, symbols })
+        Ok(Self { base: object.relative_address_base(), context, symbols })
     }
 
     /// Whether it knows lines of source, not functions alone.
@@ -69,9 +73,10 @@ impl File {
     /// See [`crate::Symbols::places`].
     pub(crate) fn places(&self, address: u64) -> Vec<Place> {
         // Debug information puts at 0 what the linker has left out; no file has addresses beyond the sign.
-        if address == 0 || i64::try_from(address).is_err() {
-            return Vec::new();
-        }
+        let address = match self.base.checked_add(address) {
+            Some(there) if address != 0 && i64::try_from(there).is_ok() => there,
+            _ => return Vec::new(),
+        };
         let mut places = self.lines(address);
         if places.last().is_none_or(|place| place.function.is_none()) {
             if let Some(name) = self.symbol(address) {
@@ -109,6 +114,15 @@ impl File {
         let has = symbol.size == 0 || address - symbol.begin < symbol.size;
         has.then(|| demangle_auto(Cow::Borrowed(&symbol.name), None).into_owned())
     }
+}
+
+/// The build id; of a program for Windows the GUID and the age by which debuggers find its symbols.
+fn identity<'d, R: object::ReadRef<'d>>(object: &object::File<'d, R>) -> Result<Option<Vec<u8>>, Fault> {
+    if object.format() == BinaryFormat::Pe {
+        let info = object.pdb_info().map_err(|_| Fault::NoProgram)?;
+        return Ok(info.map(|info| [&info.guid()[..], &info.age().to_le_bytes()].concat()));
+    }
+    Ok(object.build_id().map_err(|_| Fault::NoProgram)?.map(<[u8]>::to_vec))
 }
 
 /// What debug information there is, if it is not too much.

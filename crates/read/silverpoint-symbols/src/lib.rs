@@ -58,7 +58,7 @@ pub enum Fault {
     Missing,
     /// The file is another build's.
     OtherBuild,
-    /// It is no regular file, no ELF file, or damaged.
+    /// It is no regular file, no ELF or PE file, or damaged.
     NoProgram,
     /// It has neither debug information nor symbols, or too much of them.
     NoSymbols,

@@ -1,10 +1,14 @@
 // Sends texts to a debug monitor, by the protocol of OutputDebugString (DBWIN). The sender that has the mutex
 // waits for an empty buffer, writes into it, and sets an event.
+//
+// The end of the buffer says of a text whether the sender's session has it, too. `silverpoint debug`, which
+// reads sessions, then shows it once. Other monitors read up to the zero behind the text.
 #pragma once
 
 #include <cstring>
 
 #include "pending_text.hpp"
+#include "process.hpp"
 
 SP_DETAIL_BEGIN
 
@@ -53,6 +57,9 @@ class DebugMonitor {
             std::memcpy(buffer_, &pid, sizeof pid);
             std::memcpy(buffer_ + sizeof pid, part, size);
             buffer_[sizeof pid + size] = 0;
+            Note note{};
+            if (text.is_recorded) note = {kNoteBegin, pid, static_cast<std::uint32_t>(size), start_time()};
+            std::memcpy(buffer_ + kBufferBytes - sizeof note, &note, sizeof note);
             SetEvent(data_);
             text.sent += taken;
             is_sent = text.sent == text.size;
@@ -66,8 +73,16 @@ class DebugMonitor {
     static constexpr unsigned long kPatienceMs = 100;
     static constexpr std::size_t kBufferBytes = 4096;
     static constexpr const wchar_t* kMapping = L"DBWIN_BUFFER";
-    // Without the process and the zero.
-    static constexpr std::size_t kTextBytes = kBufferBytes - 5;
+    // Names the text and the session: one that stands there of an earlier text is known by that. All zeros:
+    // the text is in no session.
+    struct Note {
+        std::uint64_t begin;
+        std::uint32_t pid, bytes;
+        std::uint64_t start;  // of the process
+    };
+    static constexpr std::uint64_t kNoteBegin = 0x6472'6f63'6572'5053;  // "SPrecord"
+    // Without the process, the zero and the note.
+    static constexpr std::size_t kTextBytes = kBufferBytes - 5 - sizeof(Note);
     static_assert(kTextBytes == PendingText::kPartBytes);
 
     // (What a sender left that has died is as good as released.)

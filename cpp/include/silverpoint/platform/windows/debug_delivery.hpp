@@ -56,12 +56,13 @@ class DebugDelivery {
         return now >= next_look_.load(std::memory_order_relaxed) && look(now);
     }
 
-    void push(PendingText* text) {
+    // Null: no memory for it.
+    void push(PendingText* text, bool is_recorded) {
         const std::size_t bytes = text == nullptr ? 0 : text->all_bytes();
         if (text == nullptr || waiting_.fetch_add(bytes, std::memory_order_relaxed) + bytes > kMostBytes) {
             waiting_.fetch_sub(bytes, std::memory_order_relaxed);
             if (text != nullptr) PendingText::remove(text);
-            dropped_.fetch_add(1, std::memory_order_relaxed);
+            (is_recorded ? dropped_ : unrecorded_).fetch_add(1, std::memory_order_relaxed);
         } else {
             text->next = newest_.load(std::memory_order_relaxed);
             while (!newest_.compare_exchange_weak(text->next, text, std::memory_order_seq_cst)) continue;
@@ -113,7 +114,8 @@ class DebugDelivery {
 
     bool has_texts() const {
         return newest_.load(std::memory_order_seq_cst) != nullptr ||
-               dropped_.load(std::memory_order_relaxed) != 0;
+               dropped_.load(std::memory_order_relaxed) != 0 ||
+               unrecorded_.load(std::memory_order_relaxed) != 0;
     }
 
     SP_DETAIL_COLD void work_if_idle() {
@@ -143,7 +145,7 @@ class DebugDelivery {
     // One thread at a time: it is started by itself, or when it is idle.
     void work() {
         if (is_ending_.load()) return;
-        if (oldest_ != nullptr || untold_ != 0 || has_texts()) {
+        if (oldest_ != nullptr || has_untold() || has_texts()) {
             idle_rounds_ = 0;
             if (deliver() != Round::kGone) return work_later();
             has_monitor_.store(false, std::memory_order_relaxed);
@@ -162,14 +164,15 @@ class DebugDelivery {
         DebugMonitor monitor;
         if (!monitor) return Round::kGone;
         for (;;) {
-            if (oldest_ == nullptr && untold_ != 0) {
+            if (oldest_ == nullptr && has_untold()) {
                 if (!tell_dropped(monitor)) return Round::kStalled;
-                untold_ = 0;
+                untold_ = untold_unrecorded_ = 0;
             }
             if (oldest_ == nullptr) take();
             // What found no room came behind these.
             untold_ += dropped_.exchange(0, std::memory_order_relaxed);
-            if (oldest_ == nullptr && untold_ == 0) return Round::kDone;
+            untold_unrecorded_ += unrecorded_.exchange(0, std::memory_order_relaxed);
+            if (oldest_ == nullptr && !has_untold()) return Round::kDone;
             if (oldest_ == nullptr) continue;
             if (!monitor.send(*oldest_)) return Round::kStalled;
             remove_oldest();
@@ -199,16 +202,21 @@ class DebugDelivery {
         take();
         while (oldest_ != nullptr) remove_oldest();
         dropped_.store(0, std::memory_order_relaxed);
-        untold_ = 0;
+        unrecorded_.store(0, std::memory_order_relaxed);
+        untold_ = untold_unrecorded_ = 0;
     }
+
+    bool has_untold() const { return untold_ + untold_unrecorded_ != 0; }
 
     bool tell_dropped(DebugMonitor& monitor) {
         char digits[24];
         char* at = digits + sizeof digits;
-        for (std::uint64_t rest = untold_; rest != 0; rest /= 10) *--at = static_cast<char>('0' + rest % 10);
+        for (std::uint64_t rest = untold_ + untold_unrecorded_; rest != 0; rest /= 10)
+            *--at = static_cast<char>('0' + rest % 10);
         constexpr std::string_view before = "silverpoint: ", behind = " texts of debug output were dropped\n";
         const std::size_t len = static_cast<std::size_t>(digits + sizeof digits - at);
-        PendingText* const text = PendingText::make(before.size() + len + behind.size(), 1);
+        PendingText* const text =
+            PendingText::make(before.size() + len + behind.size(), 1, untold_unrecorded_ == 0);
         if (text == nullptr) return true;
         std::memcpy(text->bytes(), before.data(), before.size());
         std::memcpy(text->bytes() + before.size(), at, len);
@@ -220,7 +228,9 @@ class DebugDelivery {
 
     std::atomic<bool> has_monitor_{false}, is_idle_{true}, is_ending_{false};
     bool is_begun_ = false;
-    std::atomic<std::uint64_t> next_look_{0}, dropped_{0};
+    std::atomic<std::uint64_t> next_look_{0};
+    // What found no room: of those that are recorded, and of the others.
+    std::atomic<std::uint64_t> dropped_{0}, unrecorded_{0};
     std::atomic<PendingText*> newest_{nullptr};
     // Bytes of texts that wait or are being delivered.
     std::atomic<std::size_t> waiting_{0};
@@ -229,7 +239,7 @@ class DebugDelivery {
     // Of the thread that works, or ends.
     PendingText* oldest_ = nullptr;
     unsigned idle_rounds_ = 0;
-    std::uint64_t untold_ = 0;  // of those that were dropped
+    std::uint64_t untold_ = 0, untold_unrecorded_ = 0;  // of those that were dropped
 };
 
 inline constinit DebugDelivery debug_delivery;
@@ -254,17 +264,17 @@ SP_DETAIL_COLD void give_to_debugger(PendingText* text) {
 }
 
 template <class Char>
-[[gnu::noinline]] void push_debug_text(std::basic_string_view<Char> text) {
-    debug_delivery.push(PendingText::copy_of(text));
+[[gnu::noinline]] void push_debug_text(std::basic_string_view<Char> text, bool is_recorded) {
+    debug_delivery.push(PendingText::copy_of(text, is_recorded), is_recorded);
 }
 
 template <class Char>
-SP_DETAIL_HOT void deliver_debug_text(std::basic_string_view<Char> text) {
+SP_DETAIL_HOT void deliver_debug_text(std::basic_string_view<Char> text, bool is_recorded) {
     static_cast<void>(*const_cast<void (*const volatile*)()>(&debug_delivery_entry));
     if (IsDebuggerPresent() != 0) [[unlikely]]
-        return give_to_debugger(PendingText::copy_of(text));
+        return give_to_debugger(PendingText::copy_of(text, is_recorded));
     if (debug_delivery.has_monitor()) [[unlikely]]
-        push_debug_text(text);
+        push_debug_text(text, is_recorded);
 }
 
 SP_DETAIL_END

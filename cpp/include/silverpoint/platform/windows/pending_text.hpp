@@ -10,30 +10,31 @@
 SP_DETAIL_BEGIN
 
 struct PendingText {
-    // Of a message in a monitor's buffer.
-    static constexpr std::size_t kPartBytes = 4091;
+    // Of a message in a monitor's buffer (dbwin.hpp).
+    static constexpr std::size_t kPartBytes = 4067;
 
     PendingText* next;
     std::size_t size, sent;  // units
     unsigned unit;           // bytes: 1 is UTF-8, 2 UTF-16, 4 UTF-32
+    bool is_recorded;        // the session of this process has it
 
     char* bytes() { return reinterpret_cast<char*>(this + 1); }
     wchar_t* wide() { return reinterpret_cast<wchar_t*>(this + 1); }
     std::size_t all_bytes() const { return sizeof(PendingText) + (size + 1) * unit; }
 
     // With a zero behind it. Null: no memory.
-    static PendingText* make(std::size_t size, unsigned unit) {
+    static PendingText* make(std::size_t size, unsigned unit, bool is_recorded = false) {
         void* const memory = HeapAlloc(GetProcessHeap(), 0, sizeof(PendingText) + (size + 1) * unit);
         if (memory == nullptr) return nullptr;
-        auto* const text = ::new (memory) PendingText{nullptr, size, 0, unit};
+        auto* const text = ::new (memory) PendingText{nullptr, size, 0, unit, is_recorded};
         std::memset(text->bytes() + size * unit, 0, unit);
         return text;
     }
     // A zero within a text ends it, for debuggers and monitors.
     template <class Char>
-    static PendingText* copy_of(std::basic_string_view<Char> text) {
+    static PendingText* copy_of(std::basic_string_view<Char> text, bool is_recorded) {
         text = text.substr(0, text.find(Char{}));
-        PendingText* const copy = make(text.size(), sizeof(Char));
+        PendingText* const copy = make(text.size(), sizeof(Char), is_recorded);
         if (copy != nullptr && !text.empty())
             std::memcpy(copy->bytes(), text.data(), text.size() * sizeof(Char));
         return copy;
@@ -80,14 +81,14 @@ struct PendingText {
         const int len = static_cast<int>(size);
         const int units = len == 0 ? 0 : MultiByteToWideChar(kUtf8, kRefuseInvalid, bytes(), len, nullptr, 0);
         if (units <= 0 && len != 0) return nullptr;
-        PendingText* const made = make(static_cast<std::size_t>(units), 2);
+        PendingText* const made = make(static_cast<std::size_t>(units), 2, is_recorded);
         if (made != nullptr && units != 0)
             MultiByteToWideChar(kUtf8, kRefuseInvalid, bytes(), len, made->wide(), units);
         return made;
     }
 
     PendingText* from_utf32() {
-        PendingText* const made = make(size * 2, 2);
+        PendingText* const made = make(size * 2, 2, is_recorded);
         if (made == nullptr) return nullptr;
         std::size_t units = 0;
         for (std::size_t at = 0; at < size; ++at) {

@@ -81,7 +81,20 @@ impl Following {
         self.open_new()
     }
 
-    fn open_new(&mut self) -> Result<(), Failed> {
+    /// Follows one more file.
+    #[cfg(windows)]
+    pub fn add(&mut self, file: &std::path::Path) -> Result<(), Failed> {
+        self.follow.add_regular(file).map(drop).map_err(failure)
+    }
+
+    /// Whether the records of this process, which began at this time, are or were in what is read here.
+    #[cfg(windows)]
+    pub fn reads(&self, pid: u32, start: u64) -> bool {
+        self.live.reads(pid, start)
+    }
+
+    /// Opens what has come since the last look.
+    pub fn open_new(&mut self) -> Result<(), Failed> {
         for file in self.live.look()? {
             // A collector's file may be inaccessible (another user's, or in another mount namespace): the
             // others are still read.

@@ -41,6 +41,12 @@ impl Live {
         self.0.is_over()
     }
 
+    /// Whether the records of this process, which began at this time, are or were in what is read here.
+    #[cfg(windows)]
+    pub fn reads(&self, pid: u32, start: u64) -> bool {
+        self.0.reads(pid, start)
+    }
+
     /// Bytes that programs had overwritten before they could be copied.
     pub fn missed_bytes(&self) -> u64 {
         self.0.missed_bytes()

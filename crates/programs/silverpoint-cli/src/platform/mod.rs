@@ -8,10 +8,11 @@ mod windows;
 
 #[cfg(unix)]
 pub use unix::{
-    Pipes, browser, commands, detached, directories, doctor, ending, interrupts, keys, processes, terminal,
+    Pipes, browser, commands, detached, directories, doctor, ending, interrupts, keys, messages, processes,
+    terminal,
 };
 #[cfg(windows)]
 pub use windows::{
-    Pipes, absent, browser, commands, detached, directories, doctor, ending, interrupts, keys, processes,
-    terminal,
+    Pipes, absent, browser, commands, detached, directories, doctor, ending, interrupts, keys, messages,
+    processes, terminal,
 };

@@ -172,6 +172,21 @@ impl<W: Write> SilverWriter<W> {
             return Ok(());
         }
         self.flush_all()?;
+        self.state_watermark()
+    }
+
+    /// Writes the waiting records, as [`SilverWriter::flush`], for a writer that knows that later records have
+    /// later times than this. What comes earlier all the same is marked as late.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn flush_until(&mut self, ns: u64) -> io::Result<()> {
+        self.flush_all()?;
+        self.latest = self.latest.max(ns);
+        self.state_watermark()
+    }
+
+    fn state_watermark(&mut self) -> io::Result<()> {
         self.watermark = self.latest;
         for session in 1..=self.sessions.len() as u32 {
             self.push_of(session, BlockKind::WATERMARK, &self.watermark.to_le_bytes())?;

@@ -7,6 +7,7 @@
 //!  interrupts   signals while a file is made
 //!  ending       signals that ask to end, and how a child ended
 //!  keys         pressed while lines are printed
+//!  messages     what programs give to the system's debug output: nothing here
 //!  pipes        a program beside this one, which reads and writes at once
 //!  processes    which live, and belong to a run
 //!  terminal     what standard input and output are
@@ -20,6 +21,7 @@ pub mod doctor;
 pub mod ending;
 pub mod interrupts;
 pub mod keys;
+pub mod messages;
 mod pipes;
 pub mod processes;
 pub mod terminal;

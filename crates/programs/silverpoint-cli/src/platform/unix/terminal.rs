@@ -19,3 +19,8 @@ pub fn input() -> io::Result<File> {
 pub fn outlive_interrupts() {
     let _ = signal_hook::flag::register(SIGINT, Arc::default());
 }
+
+/// Whether the reader of an output has gone.
+pub fn is_closed(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::BrokenPipe
+}

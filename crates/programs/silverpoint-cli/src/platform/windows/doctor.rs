@@ -115,7 +115,7 @@ fn monitor() -> Finding {
             .means("debug_output is given to it, too; while it lives, no other monitor can begin")
     } else {
         Finding::ok(CHECK, "no debug monitor takes what programs give to OutputDebugString")
-            .means("silverpoint-debug.exe does; `silverpoint debug` shows debug_output without one")
+            .means("`silverpoint debug` does")
     }
 }
 

@@ -8,6 +8,7 @@
 //!  interrupts   what remains of a file that was not finished
 //!  ending       Ctrl-C, and how a child ended
 //!  keys         pressed while lines are printed
+//!  messages     what programs give to OutputDebugString
 //!  pipes        a program beside this one
 //!  processes    which live
 //!  terminal     what standard input and output are
@@ -22,6 +23,7 @@ pub mod doctor;
 pub mod ending;
 pub mod interrupts;
 pub mod keys;
+pub mod messages;
 mod pipes;
 pub mod processes;
 pub mod terminal;

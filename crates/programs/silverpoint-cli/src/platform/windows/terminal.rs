@@ -14,3 +14,9 @@ pub fn input() -> io::Result<File> {
 
 /// A pager of Windows handles interrupts beside this program: nothing is to be done.
 pub fn outlive_interrupts() {}
+
+/// Whether the reader of an output has gone. Wine has a code of its own for that.
+pub fn is_closed(error: &io::Error) -> bool {
+    const PIPE_NOT_CONNECTED: i32 = 233;
+    error.kind() == io::ErrorKind::BrokenPipe || error.raw_os_error() == Some(PIPE_NOT_CONNECTED)
+}
