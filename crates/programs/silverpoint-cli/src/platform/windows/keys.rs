@@ -14,17 +14,17 @@ impl Keys {
         (io::stdin().is_terminal() && io::stdout().is_terminal()).then_some(Self)
     }
 
-    /// The first of the keys since the last call.
+    /// The next of the keys that were pressed; the others come with the next calls.
     pub fn pressed(&self) -> Option<u8> {
-        let mut first = None;
         while poll(Duration::ZERO).ok()? {
             if let Event::Key(key) = read().ok()?
                 && key.kind != KeyEventKind::Release
                 && let KeyCode::Char(key) = key.code
+                && let Ok(key) = u8::try_from(key)
             {
-                first = first.or(u8::try_from(key).ok());
+                return Some(key);
             }
         }
-        first
+        None
     }
 }
