@@ -119,15 +119,16 @@ def test_frames_of_a_program_for_windows_have_names(_):
     frames = stack()
     assert re.search(r"#0 .*\bfault\b.* .*failing\.cpp:\d+", frames[0]), frames
     assert any(re.search(r"\bmain\b.*failing\.cpp:\d+", frame) for frame in frames), frames
-    # The symbol table alone.
     whole = program.read_bytes()
+    (build_id,) = re.findall(r"app\.exe ([0-9a-f]{40}):", "\n".join(frames))
+    at = whole.index(b"RSDS" + bytes.fromhex(build_id)) + 4
+    # The symbol table alone.
     fine("x86_64-w64-mingw32-strip", "-g", program)
     frames = stack()
     assert "fault" in frames[0] and not any("failing.cpp" in frame for frame in frames), frames
     # Without symbols, of another build, and damaged: offsets.
     fine("x86_64-w64-mingw32-strip", program)
     assert "fault" not in stack()[0] and any("no symbols" in line for line in stack()), stack()
-    at = whole.index(b"RSDS") + 4
     program.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
     assert "fault" not in stack()[0] and any("another build" in line for line in stack()), stack()
     for end in (0, 64, 300, 2000, at + 30, len(whole) // 2, len(whole) - 1000):

@@ -1,5 +1,5 @@
-//! What programs give to `OutputDebugString`, as records beside those of sessions: they are written into a trace file
-//! of our own, which is followed as others are.
+//! What programs give to `OutputDebugString`, as records beside those of sessions. They are written into a trace file
+//! of our own. It is followed as others are.
 //!
 //! A program of ours gives its debug output to monitors, too. It says whether its session has the text. Such a text is
 //! left out if the session is read here. One that has just begun may not be found yet, so the text waits for a moment.
@@ -24,7 +24,7 @@ use crate::debug::CATEGORY;
 use crate::exit::{Failed, at, failure, inform, note};
 use crate::live::Following;
 
-/// How long a text waits for the session that is said to have it.
+/// How long a text waits for the session that has it.
 const FOUND_WITHIN: Duration = Duration::from_secs(1);
 /// So long after a text readers wait for what comes before that of others.
 const AWAITED: Duration = Duration::from_secs(2);
