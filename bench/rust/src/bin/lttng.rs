@@ -1,5 +1,7 @@
 //! As bench/lttng/ours.cpp, in Rust.
 
+#[path = "../adapters.rs"]
+mod adapters;
 #[path = "../harness.rs"]
 mod harness;
 
@@ -25,7 +27,7 @@ static INPUTS: LazyLock<Inputs> = LazyLock::new(|| Inputs {
 extern "C" fn nothing(_: u64, _: u64) {}
 
 fn main() -> ExitCode {
-    let cases = [
+    let mut cases = vec![
         case!("literal", |inputs, index, fraction, id| event!(target: "bench", "literal")),
         case!(
             "three.fields",
@@ -42,6 +44,8 @@ fn main() -> ExitCode {
         case!("span", |inputs, index, fraction, id| drop(span!(target: "bench", "span", id))),
         case!("async.begin", |inputs, index, fraction, id| async_begin!(target: "bench", "async", id)),
     ];
+    cases.extend(adapters::cases());
+    adapters::begin();
     // As bench/lttng/gate.h.
     if let Some(gate) = std::env::var_os("BENCH_LTTNG_GATE") {
         let asked = std::env::args().nth(2);

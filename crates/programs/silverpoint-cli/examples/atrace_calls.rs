@@ -1,5 +1,6 @@
 //! As the tests' `lttng/atrace.cpp`, in Rust: calls of ATrace that a system tracer and the ring both record. Once to
-//! make them known, then N times behind a line of input. With `ticks` a few for each line of input.
+//! make them known, then N times behind a line of input. With `ticks` a few for each line of input, with `rounds`
+//! all.
 
 use std::env::args;
 use std::io::{Read, stdin};
@@ -27,6 +28,14 @@ fn main() {
             let outer = atrace::scope(Tag::APP, "outer");
             atrace::instant(Tag::APP, "tick");
             drop(outer);
+            println!("done");
+        }
+        return;
+    }
+    if first == "rounds" {
+        for (round, _) in (0..).zip(stdin().lines()) {
+            one(round);
+            atrace::instant(Tag::APP, "last");
             println!("done");
         }
         return;

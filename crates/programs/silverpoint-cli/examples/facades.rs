@@ -1,7 +1,8 @@
 //! As `shop.rs`, with what programs write by `tracing` and `log`: LTTng and the ring both record it. A few rounds make
-//! it known; N follow behind a line of input and an event `go`. The first argument is N, `fork`, or `ticks`, `log` or
-//! `apart` with events for each line of input.
+//! it known; N follow behind a line of input and an event `go`. The first argument is N, `fork`, or `ticks`, `log`,
+//! `apart` or `rounds` with events for each line of input.
 
+use std::cell::Cell;
 use std::error::Error;
 use std::io::{Error as IoError, ErrorKind};
 use std::thread;
@@ -102,6 +103,10 @@ fn main() {
         "fork" => return family(),
         "ticks" => return for_each_line(|| info!(name: "tick", target: "shop", odd = true)),
         "apart" => return for_each_line(apart),
+        "rounds" => {
+            let round = Cell::new(0);
+            return for_each_line(|| one(round.replace(round.get() ^ 1)));
+        }
         "log" => return for_each_line(|| log::info!(target: "shop", "tick")),
         _ => {}
     }

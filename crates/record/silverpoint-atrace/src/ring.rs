@@ -187,6 +187,11 @@ fn words_of<const N: usize>(site: Registered, words: [u64; N]) -> (u32, u64) {
     if !dynamic::wanted(&site).by_ring_alone() {
         return give_words(site, words);
     }
+    words_for_ring(site, words)
+}
+
+#[inline(always)]
+fn words_for_ring<const N: usize>(site: Registered, words: [u64; N]) -> (u32, u64) {
     if site.id == 0 {
         return without_site();
     }
@@ -200,6 +205,9 @@ fn words_of<const N: usize>(site: Registered, words: [u64; N]) -> (u32, u64) {
 #[cold]
 #[inline(never)]
 fn give_words<const N: usize>(site: Registered, words: [u64; N]) -> (u32, u64) {
+    if dynamic::wanted(&site).of_site(site.id).by_ring_alone() {
+        return words_for_ring(site, words);
+    }
     give(site, &|encoder| words.iter().for_each(|word| encoder.u64(*word)))
 }
 
@@ -225,7 +233,7 @@ fn without_site() -> (u32, u64) {
 pub(crate) fn record(kind: &Kind, tag: Tag, name: &str, fill: impl Fn(&mut Encoder<'_>)) -> (u32, u64) {
     let site = if name.len() <= LONGEST { named(kind, tag, name) } else { None };
     let Some(site) = site else { return unnamed(kind, tag, name, &fill) };
-    if !dynamic::wanted(&site).by_ring_alone() {
+    if !dynamic::wanted(&site).of_site(site.id).by_ring_alone() {
         return give(site, &fill);
     }
     made(site.id, fill)
@@ -237,7 +245,7 @@ pub(crate) fn end_async(tag: Tag, name: &str, id: u64, is_in_ring: bool) {
     let fill = |encoder: &mut Encoder<'_>| encoder.u64(id);
     let site = if name.len() <= LONGEST { named(&ASYNC_END, tag, name) } else { None };
     let made_of = |site: Registered, fill: &dyn Fn(&mut Encoder<'_>)| {
-        let wanted = Wanted::by(is_in_ring, dynamic::wanted(&site).by_tracer());
+        let wanted = Wanted::by(is_in_ring, dynamic::wanted(&site).by_tracer()).of_site(site.id);
         let _ = if wanted.by_ring_alone() { made(site.id, fill) } else { given(site.id, wanted, fill) };
     };
     match site {

@@ -200,7 +200,7 @@ pub(crate) fn record(located: Option<&Located>, place: &Place<'_>, wanted: Wante
     let names = names.bytes().unwrap_or_default();
     let site = site_of(located, &codes, names);
     if site != 0 || arguments.bytes().is_none() {
-        if wanted.by_ring_alone() {
+        if wanted.of_site(site).by_ring_alone() {
             let _ = arguments.record(place.level, site);
         } else {
             let _ = arguments.give(place.level, site, None, wanted);

@@ -116,7 +116,7 @@ impl Log for Logger {
         };
         match located.map_or(0, Located::text) {
             0 => _ = dynamic::record_elsewhere(&place, wanted, text, None),
-            site if wanted.by_ring_alone() => {
+            site if wanted.of_site(site).by_ring_alone() => {
                 let _ = dynamic::record(place.level, |encoder| {
                     text(encoder);
                     Some(site)

@@ -30,10 +30,28 @@ pub(crate) fn event_at(callsite: &Callsite, event: &Event<'_>) {
     let wanted = callsite.wanted();
     if !wanted.by_ring_alone() {
         if !wanted.by_nobody() {
-            traced::event(callsite, wanted, event);
+            event_beside(callsite, wanted, event);
         }
         return;
     }
+    event_for_ring(callsite, event);
+}
+
+/// The same while a tracer is asked for.
+#[cold]
+#[inline(never)]
+fn event_beside(callsite: &Callsite, wanted: Wanted, event: &Event<'_>) {
+    let is_quiet = |plan: &Plan| wanted.of_site(plan.site).by_ring_alone();
+    if callsite.plan(Role::Event).is_some_and(is_quiet) {
+        event_for_ring(callsite, event);
+    } else {
+        traced::event(callsite, wanted, event);
+    }
+}
+
+/// One that the ring wants, and no tracer, if it is what is expected of the callsite.
+#[inline(always)]
+fn event_for_ring(callsite: &Callsite, event: &Event<'_>) {
     let Some(plan) = callsite.plan(Role::Event) else {
         return event_taken(callsite, Plan::NOTHING, event);
     };
@@ -97,7 +115,8 @@ fn event_taken(callsite: &Callsite, plan: &Plan, event: &Event<'_>) {
     let _ = match take(&mut arguments, &mut marks, plan, |visitor| event.record(visitor)) {
         site @ 1.. => arguments.record(callsite.level, site),
         0 => {
-            let wanted = Wanted::by(true, false);
+            // (A tracer may want this shape, and not that of the plan.)
+            let wanted = Wanted::by(true, callsite.wanted().by_tracer());
             let _ = record_taken(callsite, wanted, Role::Event, None, &mut arguments, &marks);
             return;
         }

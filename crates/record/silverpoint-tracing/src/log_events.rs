@@ -133,7 +133,7 @@ pub(crate) fn record(event: &Event<'_>, admits: impl Fn(&Metadata<'_>) -> bool) 
         site if wanted.by_ring() || dynamic::tracer_wants(site) => {
             let mut arguments = Arguments::new();
             arguments.encode(text);
-            let _ = arguments.give(place.level, site, None, wanted);
+            let _ = arguments.give(place.level, site, None, wanted.of_site(site));
         }
         _ => {}
     }

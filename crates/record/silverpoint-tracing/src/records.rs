@@ -48,7 +48,7 @@ pub(crate) fn record_taken(
 ) -> u64 {
     let recorded = match (callsite.site(role, marks), before) {
         (0, _) => return callsite.record_general(role, marks, arguments, before, wanted),
-        (site, _) if !wanted.by_ring_alone() => {
+        (site, _) if !wanted.of_site(site).by_ring_alone() => {
             return arguments.give(callsite.level, site, before, wanted).ticks;
         }
         (site, None) => arguments.record(callsite.level, site),
@@ -76,6 +76,7 @@ pub(crate) fn plain(
         }
         return NOTHING;
     }
+    let wanted = wanted.of_site(id);
     if !wanted.by_ring_alone() {
         return (id, dynamic::give_short(callsite.level, id, wanted, &mut fill));
     }

@@ -42,17 +42,30 @@ pub(crate) fn new(attributes: &Attributes<'_>) -> Option<Id> {
     thread::with(|thread| {
         let Some(callsite) = callsite::find(attributes.metadata()) else { return new_otherwise(attributes) };
         let Some(what) = callsite.bare() else { return new_with_words(callsite, attributes) };
-        match new_bare(thread, callsite, what) {
+        match new_bare(thread, callsite, what, callsite.wanted()) {
             Some(id) => Some(Id::from_non_zero_u64(id)),
-            None => new_otherwise(attributes),
+            None => new_bare_beside(attributes),
         }
     })
 }
 
+/// The same, where another span waits, or a tracer is asked for.
+#[inline(never)]
+fn new_bare_beside(attributes: &Attributes<'_>) -> Option<Id> {
+    let quiet = || {
+        // (Found once more: so the other function keeps nothing for this one.)
+        let callsite = callsite::find(attributes.metadata())?;
+        let what = callsite.bare()?;
+        let wanted = callsite.wanted().of_site(what.site());
+        thread::with(|thread| new_bare(thread, callsite, what, wanted))
+    };
+    quiet().map_or_else(|| new_otherwise(attributes), |id| Some(Id::from_non_zero_u64(id)))
+}
+
 /// One without fields, where all that it takes is at hand.
 #[inline(always)]
-fn new_bare(thread: &Thread, callsite: &Callsite, what: What) -> Option<NonZeroU64> {
-    if thread.pending.get() != 0 || !callsite.wanted().by_ring_alone() {
+fn new_bare(thread: &Thread, callsite: &Callsite, what: What, wanted: Wanted) -> Option<NonZeroU64> {
+    if thread.pending.get() != 0 || !wanted.by_ring_alone() {
         return None;
     }
     let (id, slot) = slots::claim_last(thread, callsite.number, thread.open.id())?;
@@ -67,19 +80,42 @@ fn new_with_words(callsite: &Callsite, attributes: &Attributes<'_>) -> Option<Id
     let Some(plan) = callsite.plan(Role::Begin).filter(|plan| plan.is_words()) else {
         return new_otherwise(attributes);
     };
-    let made = thread::with(|thread| {
-        if thread.pending.get() != 0 || !callsite.wanted().by_ring_alone() || callsite.is_async() {
-            return None;
-        }
-        let (id, slot) = slots::claim_last(thread, callsite.number, thread.open.id())?;
-        if !keep_words(callsite, plan, slot, attributes) {
-            slots::give_back(thread, id.get(), slot);
-            return None;
-        }
-        wait(thread, id, slot);
-        Some(id)
-    });
-    made.map_or_else(|| new_otherwise(attributes), |id| Some(Id::from_non_zero_u64(id)))
+    let made = thread::with(|thread| new_words(thread, callsite, plan, attributes, Callsite::wanted));
+    made.map_or_else(|| new_words_beside(attributes), |id| Some(Id::from_non_zero_u64(id)))
+}
+
+#[inline(always)]
+fn new_words(
+    thread: &Thread,
+    callsite: &Callsite,
+    plan: &Plan,
+    attributes: &Attributes<'_>,
+    wanted: impl FnOnce(&Callsite) -> Wanted,
+) -> Option<NonZeroU64> {
+    if thread.pending.get() != 0 || !wanted(callsite).by_ring_alone() || callsite.is_async() {
+        return None;
+    }
+    let (id, slot) = slots::claim_last(thread, callsite.number, thread.open.id())?;
+    if !keep_words(callsite, plan, slot, attributes) {
+        slots::give_back(thread, id.get(), slot);
+        return None;
+    }
+    wait(thread, id, slot);
+    Some(id)
+}
+
+/// The same, where that could not be, or a tracer is asked for.
+#[inline(never)]
+fn new_words_beside(attributes: &Attributes<'_>) -> Option<Id> {
+    let quiet = || {
+        // (Found once more: so the other function keeps nothing for this one.)
+        let callsite = callsite::find(attributes.metadata())?;
+        let plan = callsite.plan(Role::Begin)?;
+        let wanted = callsite.wanted();
+        let quiet = Some(wanted.of_site(plan.site)).filter(|quiet| *quiet != wanted)?;
+        thread::with(|thread| new_words(thread, callsite, plan, attributes, |_| quiet))
+    };
+    quiet().map_or_else(|| new_otherwise(attributes), |id| Some(Id::from_non_zero_u64(id)))
 }
 
 /// A span that will be entered here, as far as is known. It may tell other threads of the one that it is made in.
@@ -182,7 +218,8 @@ fn keep(callsite: &Callsite, wanted: Wanted, slot: &Slot, arguments: &mut Argume
     let site = callsite.site(Role::Begin, marks);
     if site != 0 {
         slot.keep(bytes);
-        slot.set_begin(What::begin(site, callsite.level, bytes.len(), false).for_wanted(wanted));
+        let what = What::begin(site, callsite.level, bytes.len(), false);
+        slot.set_begin(what.for_wanted(wanted.of_site(site)));
     }
     site != 0
 }
@@ -297,7 +334,7 @@ fn begin_again(id: u64, slot: &'static Slot) -> Frame {
     slot.was_entered.store(true, Ordering::Relaxed);
     let Some(callsite) = callsite_of(slot).filter(|_| !slot.is_silent()) else { return silent(id, slot) };
     let number = number_of(id);
-    let wanted = wanted_of(callsite, slot);
+    let wanted = wanted_of(callsite, slot).of_site(callsite.plain(Role::Segment));
     let (site, given) = plain(callsite, wanted, Role::Segment, |encoder| encoder.u64(number));
     let mut what = What::segment(site, callsite.level);
     if site != 0 && !wanted.by_ring_alone() {
@@ -455,7 +492,7 @@ fn give_number(slot: &Slot) -> u64 {
     callsite.make_async();
     let what = slot.begin();
     let site = callsite.with_id(what.site(), begun != 0);
-    let wanted = wanted_of(callsite, slot);
+    let wanted = wanted_of(callsite, slot).of_site(site);
     if site == 0 {
         if wanted.by_ring() {
             dynamic::lose_without_site();

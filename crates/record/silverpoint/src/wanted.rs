@@ -31,6 +31,19 @@ impl Wanted {
         self.0 == state::RING
     }
 
+    /// The same of one site among several. The ring alone wants what the one tracer that is asked for does not: neither the site's event
+    /// nor that of its end. A span that begins so has none of these events.
+    #[inline(always)]
+    pub fn of_site(self, site: u32) -> Self {
+        if self.by_ring_alone() { self } else { self.of_site_beside(site) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn of_site_beside(self, site: u32) -> Self {
+        if self.by_ring() && owner::is_unwanted(site) { Self::by(true, false) } else { self }
+    }
+
     /// The ring wants them.
     #[inline(always)]
     pub const fn by_ring(self) -> bool {

@@ -65,6 +65,6 @@ pub use thread::{
     Here, Owned, Reservation, lose, lose_other, lose_without_site, prepare, reserve, reserve_rest,
     reserve_slowly, reserve_up_to,
 };
-pub use tracers::{Event, Mark, Traced, feeds_tracer, now, traced};
+pub use tracers::{Event, Mark, Traced, feeds_tracer, is_unwanted, now, traced};
 
 pub use crate::sys::Pages;

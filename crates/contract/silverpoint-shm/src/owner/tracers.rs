@@ -115,6 +115,7 @@ unsafe impl Send for Event {}
 // SAFETY: as above; `write` may be called by several threads at once.
 unsafe impl Sync for Event {}
 
+#[inline(always)]
 fn follow(link: &AtomicPtr<ProbeEvent>) -> Option<&'static ProbeEvent> {
     // SAFETY: null, or an event that lies there for ever.
     unsafe { link.load(Ordering::Acquire).as_ref() }
@@ -346,6 +347,32 @@ pub fn traced(id: u32) -> Traced {
         event: stored(session, entry).map(|first| Event { first, of: asked, is_end: false }),
         is_on: state_of(session, entry).load(Ordering::Relaxed) & at::state::RING != 0,
     }
+}
+
+/// Whether one tracer alone is asked for, has the event of a site, and wants neither it nor that of its end. For sites that keep nothing of it
+/// ([`Quiet`](super::Quiet)): what they are asked for at each execution. False where that is not known.
+#[inline]
+pub fn is_unwanted(id: u32) -> bool {
+    // (None in a forked child, which has not made its own: it must read no event before.)
+    let Some(session) = local::existing() else { return false };
+    let entry = id.wrapping_sub(at::site_entry::FIRST_ID);
+    if entry >= session.layout.sites_cap {
+        return false;
+    }
+    let asked = asked(session);
+    // (While its library is to be loaded again, `traced` is what begins that.)
+    if asked & !BEGUN.load(Ordering::Relaxed) != 0 {
+        return false;
+    }
+    let mut event = stored(session, entry);
+    while let Some(one) = event {
+        // (Of several that are asked for it is none.)
+        if one.tracer == asked {
+            return !one.is_wanted() && !follow(&one.end).is_some_and(ProbeEvent::is_wanted);
+        }
+        event = follow(&one.next);
+    }
+    false
 }
 
 /// Whether the program is asked to feed a system tracer. Then each of its sites has the bit PROBED.

@@ -25,12 +25,13 @@ struct Fed {
 }
 
 impl Fed {
-    fn start(scratch: &Scratch, path: &Path, other: &Path) -> Self {
+    /// `mode`: the program's argument.
+    fn start(scratch: &Scratch, path: &Path, mode: &str, other: &Path) -> Self {
         let [one, two, wish, other_wish] = ["one", "two", "wish", "other"].map(|name| scratch.path(name));
         let words =
             ["run", "--quiet", "--probe", "user_events", "--filter", "trace", "-o", "all.silver", "--"];
         let mut command = scratch.silverpoint(words);
-        command.arg(path).arg("ticks").env("SILVERPOINT_USER_EVENTS_LIBRARY", library());
+        command.arg(path).arg(mode).env("SILVERPOINT_USER_EVENTS_LIBRARY", library());
         command.env("SILVERPOINT_LTTNG_LIBRARY", other);
         command.env("EVENTS", &one).env("OTHER", &two).env("WISH_OF_EVENTS", &wish);
         command.env("WISH_OF_OTHER", &other_wish);
@@ -47,7 +48,7 @@ fn a_site_is_quiet_while_its_tracer_does_not_want_it() {
     for path in [shop(), shop_in_c(), example("shop")] {
         let scratch = Scratch::new();
         let Fed { mut program, files: [one, two], wishes: [wish, other_wish] } =
-            Fed::start(&scratch, &path, &other);
+            Fed::start(&scratch, &path, "ticks", &other);
         let mut ticks = 1;
         program.tick();
         let session = scratch.sessions_of_runs().pop().unwrap();
@@ -152,16 +153,20 @@ impl Spans<'_> {
         }
     }
 
-    /// A tracer wants events, or no more. It does so when this returns.
     fn wish(&self, file: &Path, is_so: bool) {
-        if is_so {
-            std::fs::write(file, "").unwrap()
-        } else {
-            std::fs::remove_file(file).unwrap()
-        }
-        let done = file.with_extension("done");
-        self.scratch.wait("the tracer's wish", || done.exists() == is_so);
+        wish(self.scratch, file, is_so);
     }
+}
+
+/// A tracer wants events, or no more. It does so when this returns.
+fn wish(scratch: &Scratch, file: &Path, is_so: bool) {
+    if is_so {
+        std::fs::write(file, "").unwrap()
+    } else {
+        std::fs::remove_file(file).unwrap()
+    }
+    let done = file.with_extension("done");
+    scratch.wait("the tracer's wish", || done.exists() == is_so);
 }
 
 /// A span that begins while the tracer does not want it has no event, even if a tracer wants its end by then. One that begins otherwise has both, or the
@@ -173,7 +178,7 @@ fn a_span_that_begins_quiet_has_no_event() {
     for path in [shop(), shop_in_c(), example("shop")] {
         let scratch = Scratch::new();
         let Fed { mut program, files: [one, two], wishes: [wish, other_wish] } =
-            Fed::start(&scratch, &path, &other);
+            Fed::start(&scratch, &path, "ticks", &other);
         program.tick();
         let session = scratch.sessions_of_runs().pop().unwrap();
         let mut spans = Spans { scratch: &scratch, program, files: [&one, &two], made: 0 };
@@ -223,5 +228,82 @@ fn a_span_that_begins_quiet_has_no_event() {
         for name in both {
             assert_eq!(records.iter().filter(|record| record.name == *name).count(), made, "{name}");
         }
+    }
+}
+
+/// Two rounds of what a program records by other facades than our macros: names of the events of each tracer.
+fn two_rounds(program: &mut Ticking, files: [&Path; 2]) -> [Vec<String>; 2] {
+    let before = files.map(|file| events(file).len());
+    (0..2).for_each(|_| program.tick());
+    [0, 1].map(|tracer| {
+        let found = events(files[tracer]).split_off(before[tracer]);
+        sorted(found.into_iter().map(|event| event.name))
+    })
+}
+
+/// Of the two last rounds in a trace, and how many rounds there are.
+fn rounds_in(trace: &Path) -> (Vec<String>, usize) {
+    let (records, _) = wanted(trace);
+    let ends: Vec<usize> = (0..records.len()).filter(|at| records[*at].name == "last").collect();
+    let [.., before, _, end] = ends[..] else { panic!("{} rounds", ends.len()) };
+    (sorted(records[before + 1..=end].iter().map(|record| record.name.clone())), ends.len())
+}
+
+fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
+/// `tracing`, `log` and ATrace ask at each execution. Each event comes as soon as a tracer wants it, none while no one does, and each record is in the
+/// ring once.
+#[test]
+fn other_facades_give_a_tracer_what_it_wants_and_no_more() {
+    let other = second_tracer();
+    for (path, least) in [(example("facades"), 50), (example("atrace_calls"), 25)] {
+        let scratch = Scratch::new();
+        // What two rounds are, once all is known.
+        let mut command =
+            scratch.silverpoint(["run", "--quiet", "--filter", "trace", "-o", "alone.silver", "--"]);
+        let mut program = Ticking::start(command.arg(&path).arg("rounds"));
+        (0..10).for_each(|_| program.tick());
+        program.finish();
+        let (all, _) = rounds_in(&scratch.path("alone.silver"));
+        assert!(all.len() >= least, "{all:?}");
+
+        let Fed { mut program, files: [one, two], wishes: [first, second] } =
+            Fed::start(&scratch, &path, "rounds", &other);
+        let (mut made, none) = (0, Vec::new());
+        let mut rounds = |program: &mut Ticking| {
+            made += 2;
+            two_rounds(program, [&one, &two])
+        };
+        let _ = rounds(&mut program);
+        let session = scratch.sessions_of_runs().pop().unwrap();
+        wish(&scratch, &first, true);
+        scratch.wait("all events", || rounds(&mut program)[0] == all);
+        for _ in 0..2 {
+            wish(&scratch, &first, false);
+            (0..3).for_each(|_| assert_eq!(rounds(&mut program), [none.clone(), none.clone()]));
+            wish(&scratch, &first, true);
+            (0..3).for_each(|_| assert_eq!(rounds(&mut program), [all.clone(), none.clone()]));
+        }
+        wish(&scratch, &first, false);
+        session.ask_for_probes(probes::LTTNG, true).unwrap();
+        let _ = rounds(&mut program); // Its library is loaded when a tracepoint finds that it is asked for.
+        wish(&scratch, &second, true);
+        scratch.wait("all events of the second tracer", || rounds(&mut program)[1] == all);
+        assert_eq!(rounds(&mut program), [none.clone(), all.clone()]);
+        wish(&scratch, &first, true);
+        assert_eq!(rounds(&mut program), [all.clone(), all.clone()]);
+        wish(&scratch, &second, false);
+        assert_eq!(rounds(&mut program), [all.clone(), none.clone()]);
+        wish(&scratch, &first, false);
+        session.ask_for_probes(probes::LTTNG, false).unwrap();
+        assert_eq!(rounds(&mut program), [none.clone(), none.clone()]);
+        wish(&scratch, &first, true);
+        assert_eq!(rounds(&mut program), [all.clone(), none]);
+        program.finish();
+        assert_eq!(rounds_in(&scratch.path("all.silver")), (all, made));
     }
 }
