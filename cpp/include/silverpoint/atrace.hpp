@@ -12,6 +12,7 @@
 //
 // There are two outputs, which may be on at once: the kernel's trace_marker, in Android's format, and
 // Silverpoint's rings. Properties with Android's names enable the kernel's output (docs/guide/atrace.md).
+// With SILVERPOINT_USDT calls hit probes, too, while a tracer is attached.
 // Directives enable the rings' output: category atrace::app and the like. Where properties are set, the rings
 // get only tags that the properties enable.
 #pragma once
@@ -21,6 +22,7 @@
 
 #include "detail/atrace_message.hpp"
 #include "detail/atrace_ring.hpp"
+#include "detail/usdt_atrace.hpp"
 #include "platform/only_linux.h"
 #include "silverpoint.hpp"
 
@@ -46,8 +48,9 @@ namespace atrace {
 // Whether any of these tags goes to the kernel, and whether it goes into the ring.
 inline bool is_in_marker(Tag tag) { return detail::AtraceTo(tag).marker(); }
 inline bool is_in_ring(Tag tag) { return detail::AtraceTo(tag).ring(); }
-// Whether it has any output.
-inline bool is_tag_enabled(Tag tag) {
+// Whether it has any output, or a tracer is attached to a USDT probe.
+inline SP_DETAIL_ATRACE bool is_tag_enabled(Tag tag) {
+    if (detail::atrace_is_attached()) return true;
     const detail::AtraceTo to(tag);
     return to.marker() || to.ring();
 }
@@ -209,7 +212,7 @@ struct SP_DETAIL_VISIBLE AtraceAsync {
     std::uint64_t tag = 0;
     std::string_view name;
     std::int32_t cookie = 0;
-    bool in_marker = false, in_ring = false;
+    bool in_marker = false, in_ring = false, is_hit = false;
 };
 [[gnu::noinline]] inline void begin_atrace_async(AtraceAsync& made) {
     const AtraceTo to(made.tag);
@@ -251,56 +254,69 @@ class AtraceText {
 namespace atrace {
 
 // Begins a stretch of time of the calling thread; end ends it. They may be nested.
-inline void begin(Tag tag, std::string_view name) {
+inline SP_DETAIL_ATRACE void begin(Tag tag, std::string_view name) {
+    detail::hit_atrace<detail::AtraceProbe::kBegin>(tag, name);
     if (const auto gate = detail::atrace_gate(tag)) detail::atrace_begin(gate, tag, name);
 }
 // Ends the stretch that the calling thread began last, in the outputs it was begun in. (As on Android nothing
 // happens while the tag is off. Use a Scope if the stretch must end in any case.)
-inline void end(Tag tag) {
+inline SP_DETAIL_ATRACE void end(Tag tag) {
+    detail::hit_atrace<detail::AtraceProbe::kEnd>(tag);
     if (const auto gate = detail::atrace_gate(tag)) detail::atrace_end(gate, tag, false);
 }
 
 // Begins a stretch of time that may end in another thread. Tag, name and cookie connect begin and end.
-inline void async_begin(Tag tag, std::string_view name, std::int32_t cookie) {
+inline SP_DETAIL_ATRACE void async_begin(Tag tag, std::string_view name, std::int32_t cookie) {
+    detail::hit_atrace<detail::AtraceProbe::kAsyncBegin>(tag, name, cookie);
     if (const auto gate = detail::atrace_gate(tag))
         detail::atrace_async(gate, 'S', detail::Kind::kAsyncBegin, tag, name, cookie);
 }
 // Ends it.
-inline void async_end(Tag tag, std::string_view name, std::int32_t cookie) {
+inline SP_DETAIL_ATRACE void async_end(Tag tag, std::string_view name, std::int32_t cookie) {
+    detail::hit_atrace<detail::AtraceProbe::kAsyncEnd>(tag, name, cookie);
     if (const auto gate = detail::atrace_gate(tag))
         detail::atrace_async(gate, 'F', detail::Kind::kAsyncEnd, tag, name, cookie);
 }
 
 // Begins a stretch of time on a track of its own. Tag, track and cookie connect begin and end.
-inline void track_begin(Tag tag, std::string_view track, std::string_view name, std::int32_t cookie) {
+inline SP_DETAIL_ATRACE void track_begin(Tag tag, std::string_view track, std::string_view name,
+                                         std::int32_t cookie) {
+    detail::hit_atrace<detail::AtraceProbe::kTrackBegin>(tag, name, cookie, track);
     if (const auto gate = detail::atrace_gate(tag))
         detail::atrace_track_begin(gate, tag, track, name, cookie);
 }
 // Ends it.
-inline void track_end(Tag tag, std::string_view track, std::int32_t cookie) {
+inline SP_DETAIL_ATRACE void track_end(Tag tag, std::string_view track, std::int32_t cookie) {
+    detail::hit_atrace<detail::AtraceProbe::kTrackEnd>(tag, {}, cookie, track);
     if (const auto gate = detail::atrace_gate(tag))
         detail::atrace_async(gate, 'H', detail::Kind::kAsyncEnd, tag, track, cookie);
 }
 
 // A point in time of the calling thread.
-inline void instant(Tag tag, std::string_view name) {
+inline SP_DETAIL_ATRACE void instant(Tag tag, std::string_view name) {
+    detail::hit_atrace<detail::AtraceProbe::kInstant>(tag, name);
     if (const auto gate = detail::atrace_gate(tag)) detail::atrace_instant(gate, tag, name);
 }
 // A point in time on a track.
-inline void track_instant(Tag tag, std::string_view track, std::string_view name) {
+inline SP_DETAIL_ATRACE void track_instant(Tag tag, std::string_view track, std::string_view name) {
+    detail::hit_atrace<detail::AtraceProbe::kTrackInstant>(tag, name, 0, track);
     if (const auto gate = detail::atrace_gate(tag)) detail::atrace_track_instant(gate, tag, track, name);
 }
 
 // The value of a counter, of 64 bits and of 32.
-inline void int64(Tag tag, std::string_view name, std::int64_t value) {
+inline SP_DETAIL_ATRACE void int64(Tag tag, std::string_view name, std::int64_t value) {
+    detail::hit_atrace<detail::AtraceProbe::kCounter>(tag, name, value);
     if (const auto gate = detail::atrace_gate(tag)) detail::atrace_counter(gate, tag, name, value);
 }
-inline void int32(Tag tag, std::string_view name, std::int32_t value) { int64(tag, name, value); }
+inline SP_DETAIL_ATRACE void int32(Tag tag, std::string_view name, std::int32_t value) {
+    int64(tag, name, value);
+}
 
 // A stretch of time until the end of the block.
 class [[nodiscard, gnu::visibility("default")]] Scope {
   public:
-    SP_DETAIL_OWN Scope(Tag tag, std::string_view name) {
+    SP_DETAIL_OWN SP_DETAIL_ATRACE Scope(Tag tag, std::string_view name) {
+        if (detail::hit_atrace<detail::AtraceProbe::kBegin>(tag, name)) hit_ = tag;
         const auto gate = detail::atrace_gate(tag);
         if (gate != 0 && detail::atrace_begin(gate, tag, name)) tag_ = tag;
     }
@@ -308,35 +324,45 @@ class [[nodiscard, gnu::visibility("default")]] Scope {
     // can be made of.
     template <class Functor>
         requires requires(Functor& make_name) { std::string_view(make_name()); }
-    SP_DETAIL_OWN Scope(Tag tag, Functor&& make_name) {
+    SP_DETAIL_OWN SP_DETAIL_ATRACE Scope(Tag tag, Functor&& make_name) {
         const auto gate = detail::atrace_gate(tag);
-        if (gate == 0 || (gate != detail::kAtraceRingAlone && !is_tag_enabled(tag))) return;
+        if (!detail::atrace_is_attached() &&
+            (gate == 0 || (gate != detail::kAtraceRingAlone && !is_tag_enabled(tag))))
+            return;
         const auto name = make_name();
-        if (detail::atrace_begin(gate, tag, std::string_view(name))) tag_ = tag;
+        if (detail::hit_atrace<detail::AtraceProbe::kBegin>(tag, std::string_view(name))) hit_ = tag;
+        if (gate != 0 && detail::atrace_begin(gate, tag, std::string_view(name))) tag_ = tag;
     }
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
-    SP_DETAIL_OWN ~Scope() {
+    SP_DETAIL_OWN SP_DETAIL_ATRACE ~Scope() {
+        if (hit_ != 0) detail::hit_atrace<detail::AtraceProbe::kEnd>(hit_);
         if (tag_ != 0) detail::atrace_end(detail::atrace_gate(tag_), tag_, true);
     }
 
   private:
-    Tag tag_ = 0;
+    Tag tag_ = 0, hit_ = 0;  // where it was begun: outputs, probe
 };
 
 // A stretch of time that may end in another thread. It ends when this object is destroyed, even if it was
 // moved or tags were switched since. It has a cookie of its own. The name must live as long.
 class [[nodiscard, gnu::visibility("default")]] AsyncScope {
   public:
-    SP_DETAIL_OWN AsyncScope(Tag tag, std::string_view name) : made_{tag, name} {
-        if (detail::atrace_gate(tag) != 0) detail::begin_atrace_async(made_);
+    SP_DETAIL_OWN SP_DETAIL_ATRACE AsyncScope(Tag tag, std::string_view name) : made_{tag, name} {
+        const auto gate = detail::atrace_gate(tag);
+        if (gate != 0) detail::begin_atrace_async(made_);
+        if (!detail::atrace_is_attached()) return;
+        if (gate == 0) made_.cookie = detail::new_atrace_cookie();
+        made_.is_hit = detail::hit_atrace<detail::AtraceProbe::kAsyncBegin>(tag, name, made_.cookie);
     }
     SP_DETAIL_OWN AsyncScope(AsyncScope&& other) noexcept : made_(other.made_) {
-        other.made_.in_marker = other.made_.in_ring = false;
+        other.made_.in_marker = other.made_.in_ring = other.made_.is_hit = false;
     }
     AsyncScope(const AsyncScope&) = delete;
     AsyncScope& operator=(const AsyncScope&) = delete;
-    SP_DETAIL_OWN ~AsyncScope() {
+    SP_DETAIL_OWN SP_DETAIL_ATRACE ~AsyncScope() {
+        if (made_.is_hit)
+            detail::hit_atrace<detail::AtraceProbe::kAsyncEnd>(made_.tag, made_.name, made_.cookie);
         if (made_.in_marker || made_.in_ring) detail::end_atrace_async(made_);
     }
 
@@ -344,7 +370,7 @@ class [[nodiscard, gnu::visibility("default")]] AsyncScope {
     detail::AtraceAsync made_;
 };
 // The same, to be kept in an `auto`.
-inline AsyncScope async_scope(Tag tag, std::string_view name) { return {tag, name}; }
+inline SP_DETAIL_ATRACE AsyncScope async_scope(Tag tag, std::string_view name) { return {tag, name}; }
 
 }  // namespace atrace
 }  // namespace SP_DETAIL_HIDDEN

@@ -22,6 +22,9 @@
 //! read again when it changes. Silverpoint's directives enable the rings: category `atrace::app` and the
 //! like; where properties are set, only tags that they enable. A tag that is off costs a load and a
 //! comparison.
+//!
+//! **USDT.** With the feature `usdt` of the crate `silverpoint`, each kind of call is a probe (`silverpoint:atrace_begin`
+//! and the like). It is hit while a tracer is attached, whether the tag is enabled or not.
 #![forbid(unsafe_code)]
 
 pub mod kernel;
@@ -32,15 +35,25 @@ mod ring;
 mod state;
 mod tag;
 
-use silverpoint::dynamic;
+use silverpoint::dynamic::{self, AtraceCall};
 use state::Outputs;
 pub use state::on_change;
 pub use tag::Tag;
 
-/// Whether any of these tags is enabled for any output.
+/// Whether any of these tags is enabled for any output, or a tracer is attached to a USDT probe.
 #[inline(always)]
 pub fn is_tag_enabled(tag: Tag) -> bool {
-    state::outputs(tag.bits()).any()
+    dynamic::is_usdt_attached() || state::outputs(tag.bits()).any()
+}
+
+/// Hits the USDT probe of a call while a tracer is attached. Gives whether one is.
+#[inline(always)]
+fn probe(call: AtraceCall, tag: Tag, name: &str, number: i64, track: &str) -> bool {
+    let is_attached = dynamic::is_usdt_attached();
+    if is_attached {
+        dynamic::hit_usdt_atrace(call, tag.bits(), name, number, track);
+    }
+    is_attached
 }
 
 /// Whether any of these tags goes to the kernel.
@@ -73,6 +86,7 @@ pub fn update_tags() {
 /// Begins a stretch of time of the calling thread; [`end`] ends it. They may be nested.
 #[inline]
 pub fn begin(tag: Tag, name: &str) {
+    probe(AtraceCall::Begin, tag, name, 0, "");
     let outputs = state::outputs(tag.bits());
     if outputs.any() {
         begin_enabled(outputs, tag, name);
@@ -100,6 +114,7 @@ fn begin_marked(outputs: Outputs, tag: Tag, name: &str) {
 /// tag is off: for an unconditional end use a [`scope`].)
 #[inline]
 pub fn end(tag: Tag) {
+    probe(AtraceCall::End, tag, "", 0, "");
     let outputs = state::outputs(tag.bits());
     if outputs.any() {
         end_enabled(outputs);
@@ -125,6 +140,7 @@ fn end_marked() {
 /// Begins a stretch of time that may end in another thread: begin and end belong together by tag, name and cookie.
 #[inline]
 pub fn async_begin(tag: Tag, name: &str, cookie: i32) {
+    probe(AtraceCall::AsyncBegin, tag, name, cookie.into(), "");
     both(tag, b'S', &[name], Some(cookie.into()), || {
         ring::record_words(&ring::ASYNC_BEGIN, tag, name, [id(cookie)]);
     });
@@ -133,6 +149,7 @@ pub fn async_begin(tag: Tag, name: &str, cookie: i32) {
 /// Ends it.
 #[inline]
 pub fn async_end(tag: Tag, name: &str, cookie: i32) {
+    probe(AtraceCall::AsyncEnd, tag, name, cookie.into(), "");
     both(tag, b'F', &[name], Some(cookie.into()), || {
         ring::record_words(&ring::ASYNC_END, tag, name, [id(cookie)]);
     });
@@ -141,6 +158,7 @@ pub fn async_end(tag: Tag, name: &str, cookie: i32) {
 /// Begins a stretch of time on a track of its own: begin and end belong together by tag, track and cookie.
 #[inline]
 pub fn track_begin(tag: Tag, track: &str, name: &str, cookie: i32) {
+    probe(AtraceCall::TrackBegin, tag, name, cookie.into(), track);
     both(tag, b'G', &[track, name], Some(cookie.into()), || {
         ring::record(&ring::TRACK_BEGIN, tag, track, |encoder| {
             encoder.u64(id(cookie));
@@ -152,6 +170,7 @@ pub fn track_begin(tag: Tag, track: &str, name: &str, cookie: i32) {
 /// Ends it.
 #[inline]
 pub fn track_end(tag: Tag, track: &str, cookie: i32) {
+    probe(AtraceCall::TrackEnd, tag, "", cookie.into(), track);
     both(tag, b'H', &[track], Some(cookie.into()), || {
         ring::record_words(&ring::ASYNC_END, tag, track, [id(cookie)]);
     });
@@ -160,6 +179,7 @@ pub fn track_end(tag: Tag, track: &str, cookie: i32) {
 /// A point in time of the calling thread.
 #[inline]
 pub fn instant(tag: Tag, name: &str) {
+    probe(AtraceCall::Instant, tag, name, 0, "");
     let outputs = state::outputs(tag.bits());
     if outputs.any() {
         instant_enabled(outputs, tag, name);
@@ -185,6 +205,7 @@ fn instant_marked(outputs: Outputs, tag: Tag, name: &str) {
 /// A point in time on a track.
 #[inline]
 pub fn track_instant(tag: Tag, track: &str, name: &str) {
+    probe(AtraceCall::TrackInstant, tag, name, 0, track);
     both(tag, b'N', &[track, name], None, || {
         ring::record(&ring::TRACK_INSTANT, tag, name, |encoder| encoder.text(track));
     });
@@ -199,6 +220,7 @@ pub fn int(tag: Tag, name: &str, value: i32) {
 /// The value of a counter, of 64 bits.
 #[inline]
 pub fn int64(tag: Tag, name: &str, value: i64) {
+    probe(AtraceCall::Counter, tag, name, value, "");
     let outputs = state::outputs(tag.bits());
     if outputs.any() {
         int64_enabled(outputs, tag, name, value);
@@ -248,26 +270,32 @@ fn id(cookie: i32) -> u64 {
 #[must_use = "a scope ends when its guard is dropped: `let _scope = scope(…)`"]
 #[derive(Debug)]
 pub struct Scope {
-    /// What is to end, if it was begun.
-    tag: Option<Tag>,
+    tag: Tag,
+    /// It is to end, for it was begun; the same of the probes.
+    is_begun: bool,
+    is_hit: bool,
     not_send: std::marker::PhantomData<*const ()>,
 }
 
 /// Begins a stretch of time that ends when its guard is dropped.
 #[inline]
 pub fn scope(tag: Tag, name: &str) -> Scope {
+    let is_hit = probe(AtraceCall::Begin, tag, name, 0, "");
     let outputs = state::outputs(tag.bits());
     if outputs.any() {
         begin_enabled(outputs, tag, name);
     }
-    Scope { tag: outputs.any().then_some(tag), not_send: std::marker::PhantomData }
+    Scope { tag, is_begun: outputs.any(), is_hit, not_send: std::marker::PhantomData }
 }
 
 impl Drop for Scope {
     #[inline]
     fn drop(&mut self) {
-        if let Some(tag) = self.tag {
-            end_enabled(state::outputs(tag.bits()));
+        if self.is_hit {
+            probe(AtraceCall::End, self.tag, "", 0, "");
+        }
+        if self.is_begun {
+            end_enabled(state::outputs(self.tag.bits()));
         }
     }
 }
@@ -283,6 +311,7 @@ pub struct AsyncScope {
     in_marker: bool,
     in_ring: bool,
     in_tracer: bool,
+    in_probe: bool,
 }
 
 /// Begins an asynchronous interval, with a cookie of its own. It ends when its guard is dropped, in any
@@ -290,16 +319,17 @@ pub struct AsyncScope {
 #[inline]
 pub fn async_scope(tag: Tag, name: &'static str) -> AsyncScope {
     let outputs = state::outputs(tag.bits());
-    if outputs.any() {
+    if outputs.any() || dynamic::is_usdt_attached() {
         return AsyncScope::begin(outputs, tag, name);
     }
-    AsyncScope { tag, name, cookie: 0, in_marker: false, in_ring: false, in_tracer: false }
+    AsyncScope { tag, name, cookie: 0, in_marker: false, in_ring: false, in_tracer: false, in_probe: false }
 }
 
 impl AsyncScope {
     #[inline(never)]
     fn begin(outputs: Outputs, tag: Tag, name: &'static str) -> Self {
         let cookie = kernel::new_cookie();
+        let in_probe = probe(AtraceCall::AsyncBegin, tag, name, cookie.into(), "");
         let in_marker = outputs.marker();
         if in_marker {
             kernel::write(b'S', &[name], Some(cookie.into()));
@@ -310,11 +340,14 @@ impl AsyncScope {
             (0, 0)
         };
         let in_ring = ring::is_in_ring(made);
-        Self { tag, name, cookie, in_marker, in_ring, in_tracer: made.1 != 0 && !in_ring }
+        Self { tag, name, cookie, in_marker, in_ring, in_tracer: made.1 != 0 && !in_ring, in_probe }
     }
 
     #[inline(never)]
     fn end(&self) {
+        if self.in_probe {
+            probe(AtraceCall::AsyncEnd, self.tag, self.name, self.cookie.into(), "");
+        }
         if self.in_marker {
             kernel::async_end(self.name, self.cookie);
         }
@@ -327,7 +360,7 @@ impl AsyncScope {
 impl Drop for AsyncScope {
     #[inline]
     fn drop(&mut self) {
-        if self.in_marker || self.in_ring || self.in_tracer {
+        if self.in_marker || self.in_ring || self.in_tracer || self.in_probe {
             self.end();
         }
     }
@@ -386,6 +419,6 @@ pub fn __formatted(tag: Tag, name: impl FnOnce() -> String) -> Scope {
     if is_tag_enabled(tag) {
         scope(tag, &name())
     } else {
-        Scope { tag: None, not_send: std::marker::PhantomData }
+        Scope { tag, is_begun: false, is_hit: false, not_send: std::marker::PhantomData }
     }
 }

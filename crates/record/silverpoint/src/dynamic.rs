@@ -33,6 +33,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::atomic::Ordering;
 
+pub use crate::atrace_call::AtraceCall;
 pub use crate::few::{FewWords, Places};
 pub use crate::located::{Located, Place, located, record_elsewhere};
 pub use crate::platform::lasting::Lasting;
@@ -108,6 +109,15 @@ pub fn hit_usdt_span(
     crate::usdt::hit_span(step, id, (place.level, place.target), (place.file, place.line), write);
     #[cfg(not(usdt))]
     let _ = (step, id, place, write);
+}
+
+/// Hits the USDT probe of a call of ATrace (spec/usdt.md, ATrace). As [`hit_usdt_message`].
+#[inline]
+pub fn hit_usdt_atrace(call: AtraceCall, tag: u64, name: &str, number: i64, track: &str) {
+    #[cfg(usdt)]
+    crate::usdt::hit_atrace(call, tag, name, number, track);
+    #[cfg(not(usdt))]
+    let _ = (call, tag, name, number, track);
 }
 
 /// What became of a record.

@@ -45,6 +45,7 @@
 extern crate self as silverpoint;
 
 mod args;
+mod atrace_call;
 mod context;
 mod copy;
 pub mod crash;

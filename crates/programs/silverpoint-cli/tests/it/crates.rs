@@ -9,11 +9,17 @@ use std::sync::OnceLock;
 use crate::harness::{Scratch, compile};
 
 /// What each package is, but for its name: its source, and what it depends on (`SP`: the folder of the crates).
-const PACKAGES: [(&str, &str, &str); 4] = [
+const PACKAGES: [(&str, &str, &str); 5] = [
     ("listed", "examples/listed.rs", "silverpoint = { path = \"SP/silverpoint\" }"),
     ("shop", "tests/it/usdt/shop.rs", "silverpoint = { path = \"SP/silverpoint\", features = [\"usdt\"] }"),
     // The same without the feature.
     ("plain", "tests/it/usdt/shop.rs", "silverpoint = { path = \"SP/silverpoint\" }"),
+    (
+        "atrace",
+        "tests/it/usdt/atrace.rs",
+        r#"silverpoint = { path = "SP/silverpoint", features = ["usdt"] }
+silverpoint-atrace = { path = "SP/silverpoint-atrace" }"#,
+    ),
     (
         "facades",
         "tests/it/usdt/facades.rs",

@@ -46,6 +46,7 @@ mod timeline;
 mod trace_marker;
 mod tracegen;
 mod usdt;
+mod usdt_atrace;
 mod usdt_c;
 mod usdt_rust;
 mod user_events;

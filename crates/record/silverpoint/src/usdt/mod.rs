@@ -8,6 +8,7 @@
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 compile_error!("silverpoint: the feature `usdt` needs Linux on x86-64 or AArch64");
 
+mod atrace;
 mod attached;
 mod message;
 mod name;
@@ -25,6 +26,7 @@ use crate::platform::owner;
 use crate::probed::{self, Written};
 use crate::scratch::{Scratch, Unfinished};
 use crate::site::{Meta, Site};
+pub(crate) use atrace::hit_atrace;
 pub(crate) use attached::{ATTACHED, is_attached, marked};
 pub(crate) use message::hit_message;
 use name::Names;
