@@ -4,22 +4,22 @@
 //! sizes are constants, so is the check, and the compiler removes it; where they are not, it is a comparison
 //! beside a copy. So a wrong [`Trace::size`](crate::Trace::size) costs its record, never memory.
 
-use std::fmt;
+mod formatted;
+
 use std::marker::PhantomData;
 use std::ptr;
 
-use silverpoint_wire::bytes::floor_char_boundary;
 use silverpoint_wire::layout::signature::{CUT, ZERO_SIZED_MAX};
 
-use crate::copy::{COPY_MAX, copy, copy_any};
+use crate::copy::{COPY_MAX, copy};
 use crate::item::{self, Fill, Written};
 use crate::scratch::Scratch;
 use crate::seldom::seldom;
 
+pub(crate) use formatted::{Long, formatted_len};
+
 /// Bytes of a length and of the number of what is missing.
 const CUT_HEADER: usize = 8;
-/// Texts of fewer bytes are not worth a cut afterwards.
-const SHORT_TEXT: usize = 64;
 /// Whether values were checked one by one, before some were checked together.
 pub(crate) struct Checked(bool);
 
@@ -386,101 +386,6 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A text that is formatted into its place, once. What does not fit is cut.
-    #[inline(always)]
-    pub(crate) fn formatted(&mut self, text: fmt::Arguments<'_>) {
-        if self.left() < CUT_HEADER && !self.finds_room(CUT_HEADER) {
-            return;
-        }
-        // The text goes behind its length, and leaves four bytes for the count of what is missing: so many lie between `at` and `end`.
-        let begin = self.at.wrapping_add(4);
-        let (mut left, mut whole) = (self.left() - CUT_HEADER, usize::MAX);
-        if self.cutting {
-            seldom();
-            whole = self.slack.saturating_add(CUT_HEADER - 4);
-            left = left.min(whole);
-        }
-        let end = begin.wrapping_add(left);
-        let mut sink = Bounded { at: begin, end, begin, missing: 0, whole, scratch: self.scratch };
-        // An error of a Display implementation ends the text where it is.
-        let _ = fmt::Write::write_fmt(&mut sink, text);
-        let written = (sink.at as usize).wrapping_sub(begin as usize);
-        if written >= SHORT_TEXT || sink.whole != usize::MAX {
-            seldom();
-            return self.formatted_otherwise(&sink, begin);
-        }
-        // SAFETY: the length's four bytes lie before the text.
-        unsafe { self.at.cast::<u32>().write_unaligned((written as u32).to_le()) };
-        self.at = sink.at;
-    }
-
-    /// The same of a text that is all there is, without a writer: gives the bytes that it takes. Where that is more than a few instructions,
-    /// [`Writer::formatted_long`] goes on with what this gives.
-    #[inline(always)]
-    pub(crate) fn formatted_alone(scratch: &mut Scratch, text: fmt::Arguments<'_>) -> Result<usize, Long> {
-        let (start, end) = (scratch.start(), scratch.end());
-        let begin = start.wrapping_add(4);
-        let end = end.wrapping_sub(CUT_HEADER - 4);
-        let mut sink = Bounded { at: begin, end, begin, missing: 0, whole: usize::MAX, scratch };
-        // An error of a Display implementation ends the text where it is.
-        let _ = fmt::Write::write_fmt(&mut sink, text);
-        let written = (sink.at as usize).wrapping_sub(begin as usize);
-        if written >= SHORT_TEXT || sink.whole != usize::MAX {
-            seldom();
-            return Err(Long { sink, begin });
-        }
-        // SAFETY: the length's four bytes lie before the text.
-        unsafe { start.cast::<u32>().write_unaligned((written as u32).to_le()) };
-        Ok(4 + written)
-    }
-
-    /// A writer behind that text, which is long.
-    pub(crate) fn formatted_long(scratch: &'a mut Scratch, least: usize, text: &Long) -> Self {
-        let mut writer = Self::into_scratch(scratch, least);
-        writer.formatted_otherwise(&text.sink, text.begin);
-        writer
-    }
-
-    /// A text that is long, was cut, or lies in other memory now.
-    #[inline(never)]
-    fn formatted_otherwise(&mut self, sink: &Bounded, begin: *mut u8) {
-        let mut written = sink.at as usize - sink.begin as usize;
-        let total = written + sink.missing;
-        if sink.begin != begin {
-            // SAFETY: as in `widen`.
-            let start = unsafe { self.scratch.as_mut() }.map_or(sink.begin, Scratch::start);
-            self.follow((sink.begin as usize - start as usize).saturating_sub(4));
-        }
-        self.note_text();
-        if written < total {
-            written = self.cut_formatted(written);
-        }
-        if self.cutting {
-            let header = if written < total { CUT_HEADER } else { 4 };
-            self.slack -= (header + written).saturating_sub(CUT_HEADER).min(self.slack);
-        }
-        self.lengths(written, total);
-        // SAFETY: the text has been written there.
-        self.at = unsafe { self.at.add(written) };
-    }
-
-    /// For a text that was written at the place after a length. This many bytes of it are kept, and moved to
-    /// the place after the longer one.
-    #[cold]
-    #[inline(never)]
-    fn cut_formatted(&mut self, written: usize) -> usize {
-        // SAFETY: `written` bytes lie there, and four more may be written.
-        unsafe {
-            let text = self.at.add(4);
-            let mut kept = if self.cutting { written.min(self.slack) } else { written };
-            while kept > 0 && kept < written && text.add(kept).read() & 0xC0 == 0x80 {
-                kept -= 1;
-            }
-            ptr::copy(text, self.at.add(CUT_HEADER), kept);
-            kept
-        }
-    }
-
     /// A text of an argument of a dynamic record: as [`Writer::text`], where most are not cut.
     #[inline(always)]
     pub(crate) fn text_once(&mut self, text: &[u8], is_text: bool) {
@@ -501,108 +406,4 @@ impl<'a> Writer<'a> {
         let kept = self.sequence(bytes.len(), 1);
         self.raw(&bytes[..kept]);
     }
-}
-
-/// A text that was formatted, but is not whole, short, or where it was begun.
-pub(crate) struct Long {
-    sink: Bounded,
-    begin: *mut u8,
-}
-
-/// Takes what fits, counts the rest.
-struct Bounded {
-    at: *mut u8,
-    end: *mut u8,
-    begin: *mut u8,
-    missing: usize,
-    /// Bytes of a text that is not cut, at most. As many as there may be, as long as nothing was cut and the memory is what it was.
-    whole: usize,
-    scratch: *mut Scratch,
-}
-
-impl fmt::Write for Bounded {
-    // A cut text gives no error: not every Display implementation can handle one.
-    #[inline]
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        if text.len() > COPY_MAX || text.len() > self.end as usize - self.at as usize {
-            seldom();
-            return self.write_long(text);
-        }
-        // SAFETY: so many bytes from `at` belong to the record.
-        unsafe {
-            copy(text.as_ptr(), self.at, text.len());
-            self.at = self.at.add(text.len());
-        }
-        Ok(())
-    }
-}
-
-impl Bounded {
-    /// # Safety
-    /// There is room for them.
-    #[inline(always)]
-    unsafe fn put(&mut self, bytes: &[u8]) {
-        // SAFETY: by the caller.
-        unsafe {
-            copy_any(bytes.as_ptr(), self.at, bytes.len());
-            self.at = self.at.add(bytes.len());
-        }
-    }
-
-    /// A piece for which there is no room, or that is copied by a call. (Apart: so others save no registers.)
-    #[inline(never)]
-    fn write_long(&mut self, text: &str) -> fmt::Result {
-        if text.len() > self.end as usize - self.at as usize {
-            self.write_otherwise(text);
-        } else {
-            // SAFETY: there is room.
-            unsafe { self.put(text.as_bytes()) };
-        }
-        Ok(())
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn write_otherwise(&mut self, text: &str) {
-        if self.missing == 0 {
-            self.find_room();
-        }
-        let kept = floor_char_boundary(text, self.end as usize - self.at as usize);
-        // SAFETY: that is no more than there is room.
-        unsafe { self.put(&text.as_bytes()[..kept]) };
-        self.missing += text.len() - kept;
-        if kept < text.len() {
-            // Nothing after the cut.
-            (self.end, self.whole) = (self.at, 0);
-        }
-    }
-
-    /// Goes on in the pages of the scratch.
-    fn find_room(&mut self) {
-        let written = self.at as usize - self.begin as usize;
-        // SAFETY: the scratch outlives its writer, and nobody else uses it meanwhile.
-        let Some(scratch) = (unsafe { self.scratch.as_mut() }) else { return };
-        let begin = self.begin as usize - scratch.start() as usize;
-        if self.whole == usize::MAX && scratch.widen(begin + written) {
-            self.whole = scratch.slack(begin.saturating_sub(4)).saturating_add(CUT_HEADER - 4);
-            self.begin = scratch.start().wrapping_add(begin);
-            self.at = self.begin.wrapping_add(written);
-            let room = (scratch.end() as usize - self.at as usize).saturating_sub(CUT_HEADER - 4);
-            self.end = self.at.wrapping_add(room.min(self.whole.saturating_sub(written)));
-        }
-    }
-}
-
-/// Bytes of a value's text.
-pub(crate) fn formatted_len(text: fmt::Arguments<'_>) -> usize {
-    struct Count(usize);
-    impl fmt::Write for Count {
-        fn write_str(&mut self, text: &str) -> fmt::Result {
-            self.0 += text.len();
-            Ok(())
-        }
-    }
-    let mut count = Count(0);
-    let _ = fmt::Write::write_fmt(&mut count, text);
-    count.0
 }
