@@ -127,7 +127,7 @@ TEST(CInterrupted, ByHandlersThatFork) {
         ++interruptions;
         const pid_t child = fork();
         if (child == 0) {
-            alarm(60);
+            alarm(300);
             c_child();
             bool is_there = false;
             try {

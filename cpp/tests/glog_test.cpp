@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "silverpoint/logger.hpp"
+#include "support/scratch.hpp"
 
 // What this thread's allocations do.
 enum class OnNew { kNothing, kFatal, kError };
@@ -43,9 +44,7 @@ std::string text_of(const fs::path& path) {
 
 // A logger that was started before has its crash record, and glog's files have what was logged.
 TEST(Glog, CrashesAreRecordedBeforeTheReport) {
-    const fs::path directory =
-        fs::temp_directory_path() / ("silverpoint-glog-crash-" + std::to_string(getpid()));
-    fs::create_directories(directory);
+    const fs::path directory = scratch_directory("glog-crash");
     const pid_t child = fork();
     if (child == 0) {
         const rlimit none{};
@@ -79,7 +78,7 @@ std::string said_by_child(const Body& body, int& status) {
         const rlimit no_core{}, memory{4u << 30, 4u << 30};
         setrlimit(RLIMIT_CORE, &no_core);
         setrlimit(RLIMIT_AS, &memory);
-        alarm(60);
+        alarm(300);
         dup2(ends[1], STDERR_FILENO);
         body();
         _exit(0);
@@ -149,9 +148,7 @@ TEST(Glog, MessagesOfOperatorNewComeToAnEnd) {
 }
 
 TEST(Glog, LinksThatOthersMadeLeadToNoFile) {
-    const fs::path directory =
-        fs::temp_directory_path() / ("silverpoint-glog-links-" + std::to_string(getpid()));
-    fs::create_directories(directory);
+    const fs::path directory = scratch_directory("glog-links");
     const std::string text(5000, 'x');
     std::ofstream(directory / "precious") << text;
     fs::create_symlink("precious", directory / "link");
@@ -283,8 +280,7 @@ TEST(Glog, LimitsHoldWhenThreadsComeByTogether) {
 }
 
 TEST(Glog, MessagesAreRecordsWithTemplateAndTypedArguments) {
-    const fs::path directory = fs::temp_directory_path() / ("silverpoint-glog-" + std::to_string(getpid()));
-    fs::create_directories(directory);
+    const fs::path directory = scratch_directory("glog");
     FLAGS_log_dir = directory.string();
     FLAGS_v = 2;
     const auto json = directory / "app.jsonl";

@@ -11,7 +11,7 @@ for library in "$@"; do
     for extra in '' at-once; do
         mkdir -m 700 "$scratch/sessions"
         # shellcheck disable=SC2086 # none or one word
-        LOADING_LOG=$scratch/log SILVERPOINT_DIR=$scratch/sessions timeout 60 "$host" "$library" $extra 2>"$scratch/said" || { echo "$library: exit status $?"; status=1; }
+        LOADING_LOG=$scratch/log SILVERPOINT_DIR=$scratch/sessions timeout 300 "$host" "$library" $extra 2>"$scratch/said" || { echo "$library: exit status $?"; status=1; }
         for line in 'in the constructor' 'in the destructor' ${extra:-'at work'}; do
             [ "$line" = at-once ] || cat "$scratch"/log* | grep -q "$line" || { echo "$library $extra: the log has no line '$line'"; status=1; }
         done

@@ -71,7 +71,7 @@ void bare(const std::string& log) {
         for (int i = 0; i < 100; ++i)
             for (int fd = 0; fd < 3; ++fd)
                 if (write(fd, "stray\n", 6) != 6) std::abort();
-        if (!silverpoint::flush(std::chrono::seconds(60)) || !silverpoint::stop(std::chrono::seconds(60)))
+        if (!silverpoint::flush(std::chrono::seconds(300)) || !silverpoint::stop(std::chrono::seconds(300)))
             std::abort();
     }
 }

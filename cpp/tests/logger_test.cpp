@@ -89,7 +89,7 @@ TEST_F(LoggerTest, ThreadsAreFlushedFromAnyOther) {
     for (int thread = 0; thread < 4; ++thread) {
         threads.emplace_back([thread] {
             for (int i = 0; i < 5000; ++i) SP_INFO("thread {} number {}", thread, i);
-            EXPECT_TRUE(silverpoint::flush(std::chrono::seconds(30)));
+            EXPECT_TRUE(silverpoint::flush(std::chrono::seconds(300)));
         });
     }
     for (auto& thread : threads) thread.join();
@@ -163,7 +163,7 @@ TEST_F(LoggerTest, AFileIsFollowed) {
 
     fs::rename(path("app.log"), path("moved.log"));
     silverpoint::reopen();
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(300);
     while (!fs::exists(path("app.log")) && std::chrono::steady_clock::now() < end)
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     EXPECT_TRUE(fs::exists(path("app.log")));
@@ -230,7 +230,7 @@ TEST_F(LoggerTest, LinesOfTheConsoleAreWhole) {
         run([&](int i) { std::fprintf(stderr, "fprintf %d %s end\n", i, filling.c_str()); });
         run([&](int i) { SP_INFO("record {} {} end", i, filling); });
         for (auto& thread : threads) thread.join();
-        ASSERT_TRUE(silverpoint::stop(std::chrono::seconds(30)));
+        ASSERT_TRUE(silverpoint::stop(std::chrono::seconds(300)));
     };
     int ends[2];
     ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
@@ -361,7 +361,7 @@ TEST_F(LoggerTest, LinesOfTheLoggerStoodWithinWhatTheProgramHadPrinted) {
         });
         for (int i = 0; i < count; ++i) SP_INFO("record {} of the logger's end", i);
         printing.join();
-        ASSERT_TRUE(silverpoint::stop(std::chrono::seconds(30)));
+        ASSERT_TRUE(silverpoint::stop(std::chrono::seconds(300)));
     };
     int ends[2];
     ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
@@ -424,7 +424,7 @@ TEST_F(LoggerTest, NothingWaitsForAStandardErrorThatTheProgramHasClosed) {
         if (!silverpoint::start(config)) return 1;
         close(STDERR_FILENO);
         SP_INFO("one");
-        return silverpoint::stop(std::chrono::seconds(60)) ? 0 : 2;
+        return silverpoint::stop(std::chrono::seconds(300)) ? 0 : 2;
     };
     EXPECT_EQ(in_child(child), 0);
     EXPECT_EQ(lines("app.log").size(), 1u);
@@ -440,7 +440,7 @@ TEST_F(LoggerTest, AChildThatLivesLongerDoesNotKeepTheLog) {
         close(over[1]);
         if (!silverpoint::start(logger_config("info").to(sink::file(path("app.log"))))) _exit(1);
         SP_INFO("of the parent {}", 1);
-        if (!silverpoint::flush(std::chrono::seconds(30))) _exit(2);
+        if (!silverpoint::flush(std::chrono::seconds(300))) _exit(2);
         const pid_t child = fork();
         if (child == 0) {
             char byte;
@@ -456,7 +456,7 @@ TEST_F(LoggerTest, AChildThatLivesLongerDoesNotKeepTheLog) {
     ASSERT_EQ(status, 0);
     ASSERT_TRUE(silverpoint::start(logger_config("info").to(sink::file(path("app.log")))));
     SP_INFO("of the test {}", 2);
-    ASSERT_TRUE(silverpoint::stop(std::chrono::seconds(30)));
+    ASSERT_TRUE(silverpoint::stop(std::chrono::seconds(300)));
     close(over[0]);
     close(over[1]);
     const auto text = lines("app.log");

@@ -285,7 +285,7 @@ TEST(Threads, TenThousandAtTheSameTime) {
     std::vector<std::uint64_t> seen;
     std::uint64_t lost = 0;
     // The last of them may have to wait for a processor.
-    for (int looks = 0; looks < 600 && seen.size() + lost < threads.size(); ++looks) {
+    for (int looks = 0; looks < 6000 && seen.size() + lost < threads.size(); ++looks) {
         usleep(50'000);
         for (const Record& record : traced::session().drain()) seen.push_back(first_argument(record));
         lost = traced::session().losses() - losses;

@@ -25,6 +25,7 @@
 #include "silverpoint/signal/qt.hpp"
 #include "silverpoint/signal/records.hpp"
 #include "silverpoint/silverpoint.hpp"
+#include "support/scratch.hpp"
 
 struct pixel {
     int x, y;
@@ -43,12 +44,7 @@ QString text(const QAbstractItemModel& model, int row, int column, const QModelI
 
 class QtModel : public testing::Test {
   protected:
-    void SetUp() override {
-        const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-        directory_ =
-            fs::temp_directory_path() / ("silverpoint-model-" + std::to_string(getpid()) + test->name());
-        fs::create_directories(directory_);
-    }
+    void SetUp() override { directory_ = scratch_directory("model"); }
     void TearDown() override {
         silverpoint::stop();
         fs::remove_all(directory_);
@@ -80,7 +76,7 @@ class QtModel : public testing::Test {
 
     // Lets the event loop run until something is so.
     static bool until(const std::function<bool()>& is_so) {
-        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(300);
         while (!is_so() && std::chrono::steady_clock::now() < end) {
             QCoreApplication::processEvents();
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -272,7 +268,7 @@ TEST_F(QtModel, AProgramThatRunsBringsRowsWhileItRecords) {
             ASSERT_TRUE(until([&] { return model.rowCount() == number + 2; }));
         }
     }
-    EXPECT_EQ(model.state(), state::waiting);
+    EXPECT_TRUE(until([&] { return model.state() == state::waiting; }));
     EXPECT_TRUE(until([&] { return text(model, 50, records_model::message) == "live 49"; }));
     kill(child, SIGKILL);
     ASSERT_EQ(waitpid(child, nullptr, 0), child);

@@ -21,6 +21,7 @@
 #include "../examples/qt_viewer/viewer.hpp"
 #include "silverpoint/logger.hpp"
 #include "silverpoint/silverpoint.hpp"
+#include "support/scratch.hpp"
 
 struct item {
     std::string name;
@@ -34,7 +35,7 @@ namespace {
 namespace fs = std::filesystem;
 
 bool until(const std::function<bool()>& is_so) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(300);
     while (!is_so() && std::chrono::steady_clock::now() < end) {
         QCoreApplication::processEvents();
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -75,8 +76,7 @@ class QtViewer : public testing::Test {
   protected:
     void SetUp() override {
         QApplication::setStyle(QStringLiteral("Fusion"));
-        directory_ = fs::temp_directory_path() / ("silverpoint-viewer-" + std::to_string(getpid()));
-        fs::create_directories(directory_);
+        directory_ = scratch_directory("viewer");
         file_ = QString::fromStdString((directory_ / "shop.silver").string());
         ASSERT_TRUE(silverpoint::start(silverpoint::logger_config("trace")
                                            .policy("block=forever")

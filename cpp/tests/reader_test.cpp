@@ -17,6 +17,7 @@
 
 #include "silverpoint/logger.hpp"
 #include "silverpoint/silverpoint.hpp"
+#include "support/scratch.hpp"
 
 struct point {
     int x;
@@ -33,12 +34,7 @@ using reading::reader;
 
 class ReaderTest : public testing::Test {
   protected:
-    void SetUp() override {
-        const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-        directory_ =
-            fs::temp_directory_path() / ("silverpoint-reader-" + std::to_string(getpid()) + test->name());
-        fs::create_directories(directory_);
-    }
+    void SetUp() override { directory_ = scratch_directory("reader"); }
     void TearDown() override {
         silverpoint::stop();
         fs::remove_all(directory_);
@@ -194,7 +190,7 @@ TEST_F(ReaderTest, AProgramThatRunsIsReadWhileItRecords) {
         }
     }
     ASSERT_GT(child, 0);
-    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(300);
     const auto is_time_left = [&] { return std::chrono::steady_clock::now() < patience; };
     std::string error;
     reader live;
@@ -234,7 +230,7 @@ TEST_F(ReaderTest, AFileThatGrowsIsFollowed) {
     SP_INFO("first");
     ASSERT_TRUE(silverpoint::flush());
     reader trace(path("grows.silver"), {.follow = true});
-    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(300);
     const auto wait_for = [&](std::uint64_t count) {
         while (trace.count() < count && std::chrono::steady_clock::now() < patience)
             trace.grow(std::chrono::milliseconds(20));

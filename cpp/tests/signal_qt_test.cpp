@@ -66,7 +66,7 @@ TEST_F(Qt, AMillionEventsASecondLeaveTheLoopItsTimer) {
     qt_inbox here;
     constexpr unsigned kAll = 1'000'000, kEnd = ~0u;
     // A machine that has other things to do lets the loop wait; not for as long as the device waits for it.
-    constexpr auto kPatience = std::chrono::seconds(60);
+    constexpr auto kPatience = std::chrono::seconds(300);
     unsigned next = 0;
     std::atomic<unsigned> ticks{0}, all{0};
     bool is_in_order = true;

@@ -553,7 +553,7 @@ TEST(Barrier, AForkedChildWaitsForNoThreadOfItsParent) {
     while (!inside.load()) std::this_thread::yield();
     const pid_t child = fork();
     if (child == 0) {
-        alarm(60);
+        alarm(300);
         sent(2);
         one.disconnect();
         sent(3);

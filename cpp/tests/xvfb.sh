@@ -12,7 +12,7 @@ trap 'kill $server 2>/dev/null; rm -rf "$scratch"' EXIT
 tries=0
 while [ ! -s "$scratch/display" ]; do
     tries=$((tries + 1))
-    if [ $tries -gt 600 ] || ! kill -0 $server 2>/dev/null; then
+    if [ $tries -gt 3000 ] || ! kill -0 $server 2>/dev/null; then
         cat "$scratch/log" >&2
         exit 1
     fi

@@ -153,5 +153,5 @@ def test_a_forked_child_is_told(trace: silverpoint.Trace) -> None:
         "    os._exit(2)\n"
         "sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n"
     )
-    done = subprocess.run([sys.executable, "-P", "-c", script, trace.files[0]], env=os.environ, timeout=60)
+    done = subprocess.run([sys.executable, "-P", "-c", script, trace.files[0]], env=os.environ, timeout=300)
     assert done.returncode == 7

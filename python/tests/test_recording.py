@@ -17,7 +17,7 @@ import silverpoint
 from silverpoint.recording import translate
 
 # Generous: what is late by this never comes.
-PATIENCE = 60
+PATIENCE = 300
 
 
 @pytest.fixture

@@ -323,7 +323,7 @@ int listening(int type, std::uint16_t& port) {
         getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size) != 0)
         std::exit(3);
     port = ntohs(at.sin_port);
-    const timeval most{30, 0};
+    const timeval most{300, 0};
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
     return fd;
 }
@@ -353,7 +353,7 @@ void network(const std::string& directory) {
     flush(tcp);
     const int one = accept(server, nullptr, nullptr);
     if (one < 0) std::exit(5);
-    const timeval most{30, 0};
+    const timeval most{300, 0};
     setsockopt(one, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
     std::string got;
     while (got.size() < 18) {

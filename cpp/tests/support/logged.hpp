@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "scratch.hpp"
 #include "silverpoint/logger.hpp"
 
 namespace fs = std::filesystem;
@@ -21,12 +22,7 @@ using silverpoint::sink;
 // A directory that is removed in the end.
 class LoggerTest : public testing::Test {
   protected:
-    void SetUp() override {
-        const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-        directory_ =
-            fs::temp_directory_path() / ("silverpoint-logger-" + std::to_string(getpid()) + test->name());
-        fs::create_directories(directory_);
-    }
+    void SetUp() override { directory_ = scratch_directory("logger"); }
     void TearDown() override {
         silverpoint::stop();
         fs::remove_all(directory_);
@@ -48,7 +44,7 @@ class LoggerTest : public testing::Test {
 inline int in_child(const std::function<int()>& what) {
     const pid_t child = fork();
     if (child == 0) {
-        alarm(60);
+        alarm(300);
         exit(what());
     }
     int status = 0;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "scratch.hpp"
 #include "silverpoint/logger.hpp"
 #include "silverpoint/qt/debug.hpp"
 #include "traced.hpp"
@@ -39,10 +40,7 @@ void remember(QtMsgType type, const QMessageLogContext& context, const QString& 
 class QtDebugTest : public testing::Test {
   protected:
     void SetUp() override {
-        const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-        directory_ =
-            fs::temp_directory_path() / ("silverpoint-qt-" + std::to_string(getpid()) + test->name());
-        fs::create_directories(directory_);
+        directory_ = scratch_directory("qt");
         before_ = qInstallMessageHandler(remember);
         printed.clear();
         contexts.clear();

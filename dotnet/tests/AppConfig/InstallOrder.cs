@@ -39,7 +39,7 @@ static class InstallOrder
     static void Refresh()
     {
         Trace.Refresh();
-        for (int wait = 0; wait < 600 && !Trace.Listeners.Cast<TraceListener>().Any(IsOurs); ++wait) Thread.Sleep(50);
+        for (int wait = 0; wait < 6000 && !Trace.Listeners.Cast<TraceListener>().Any(IsOurs); ++wait) Thread.Sleep(50);
     }
 
     static bool IsOurs(TraceListener one) => one.GetType().Name == "SilverpointTraceListener";

@@ -105,7 +105,7 @@ static partial class Programs
         for (int turn = 0; turn < 2; ++turn)
         {
             var later = new TraceSource("later", SourceLevels.All);
-            for (int wait = 0; wait < 600 && later.Listeners.OfType<DefaultTraceListener>().Any(); ++wait) Thread.Sleep(50);
+            for (int wait = 0; wait < 6000 && later.Listeners.OfType<DefaultTraceListener>().Any(); ++wait) Thread.Sleep(50);
         }
         Console.WriteLine(source.Listeners.OfType<DefaultTraceListener>().Count() == 1 ? "stays" : "was removed");
         return 0;
@@ -134,9 +134,9 @@ static partial class Programs
         TraceListenerCollection before = Trace.Listeners;
         Trace.Refresh();
         bool isNew = Trace.Listeners != before;
-        for (int wait = 0; wait < 600 && !Trace.Listeners.Contains(SilverpointTrace.Listener); ++wait) Thread.Sleep(50);
+        for (int wait = 0; wait < 6000 && !Trace.Listeners.Contains(SilverpointTrace.Listener); ++wait) Thread.Sleep(50);
         // The lock is switched off behind the listeners.
-        for (int wait = 0; wait < 600 && Trace.UseGlobalLock; ++wait) Thread.Sleep(50);
+        for (int wait = 0; wait < 6000 && Trace.UseGlobalLock; ++wait) Thread.Sleep(50);
         bool isReplaced = Trace.Listeners.Contains(SilverpointTrace.Listener) && !Trace.Listeners.OfType<DefaultTraceListener>().Any() && !Trace.UseGlobalLock;
         Console.WriteLine(isReplaced ? "replaced again" : "new " + isNew + ", replaced " + isReplaced);
         return 0;

@@ -22,7 +22,7 @@ fn main() {
     match words[..] {
         [file, "resume"] => {
             let logger = start(file);
-            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+            assert_eq!(logger.stop(Duration::from_secs(300)), Flushed::Complete);
         }
         [file, "storm", way, threads] => storm(file, way, threads.parse().unwrap()),
         [file, way] => {

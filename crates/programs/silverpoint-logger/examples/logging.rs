@@ -34,7 +34,7 @@ fn main() {
         [file, "count", count] => {
             let logger = start(Config::new("info").sink(Sink::file(file)));
             (0..number(count)).for_each(|number| info!("number {}", number));
-            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+            assert_eq!(logger.stop(Duration::from_secs(300)), Flushed::Complete);
         }
         [file, "closed"] => changed::closed(file),
         [file, "dropped", what] => changed::dropped(file, what),
@@ -66,17 +66,17 @@ fn main() {
                     let _ = writeln!(out, "{number}").and_then(|()| out.flush());
                 }
             }
-            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+            assert_eq!(logger.stop(Duration::from_secs(300)), Flushed::Complete);
         }
         [file, "resume-rotating"] => {
-            assert_eq!(start(rotating(file)).stop(Duration::from_secs(60)), Flushed::Complete);
+            assert_eq!(start(rotating(file)).stop(Duration::from_secs(300)), Flushed::Complete);
         }
         // A file that is rotated at midnight.
         [file, "daily"] => {
             let sink = Sink::file(file).rotate_at(Boundary::Day, 5);
             let logger = start(Config::new("info").sink(sink));
             info!("today");
-            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+            assert_eq!(logger.stop(Duration::from_secs(300)), Flushed::Complete);
         }
         [_, "obey", also] => configured::obey(also),
         [file, "overtaken"] => configured::overtaken(file),
@@ -84,7 +84,7 @@ fn main() {
         [_, "idle"] => {
             let logger = start(Config::from_file("log.toml").unwrap());
             info!("one");
-            assert_eq!(logger.flush(Duration::from_secs(60)), Flushed::Complete);
+            assert_eq!(logger.flush(Duration::from_secs(300)), Flushed::Complete);
             let own = std::process::id().to_string();
             let switches = || -> u64 {
                 let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
@@ -124,13 +124,13 @@ fn main() {
                 });
                 scope.spawn(|| (0..count).for_each(|number| info!("log {} {} end", number, long(number))));
             });
-            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+            assert_eq!(logger.stop(Duration::from_secs(300)), Flushed::Complete);
         }
         [_, "restless", rounds] => configured::restless(number(rounds)),
         [file, "buffered", how] => held_back::buffered(file, how),
         [file, "backtrace", records, bytes] => held_back::backtrace(file, number(records), number(bytes)),
         // Delivers what a killed one has left.
-        [file, "resume"] => assert_eq!(start(both(file)).stop(Duration::from_secs(60)), Flushed::Complete),
+        [file, "resume"] => assert_eq!(start(both(file)).stop(Duration::from_secs(300)), Flushed::Complete),
         // Text and a trace file beside each other, of several threads with names, contexts and spans; says how far the first is.
         [file, "traced", bytes, threads, count] => {
             let logger = start(traced(file, number(bytes)));
@@ -141,10 +141,10 @@ fn main() {
                     named.spawn_scoped(scope, body).unwrap();
                 }
             });
-            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+            assert_eq!(logger.stop(Duration::from_secs(300)), Flushed::Complete);
         }
         [file, "resume-traced", bytes] => {
-            assert_eq!(start(traced(file, number(bytes))).stop(Duration::from_secs(60)), Flushed::Complete);
+            assert_eq!(start(traced(file, number(bytes))).stop(Duration::from_secs(300)), Flushed::Complete);
         }
         [file, "threads", threads, count] => {
             let sink = Sink::file(file).rotate(32 << 10, 1000);
@@ -156,7 +156,7 @@ fn main() {
                     });
                 }
             });
-            assert_eq!(logger.flush(Duration::from_secs(60)), Flushed::Complete);
+            assert_eq!(logger.flush(Duration::from_secs(300)), Flushed::Complete);
             // Everything is out before the logger ends.
             println!("flushed");
             drop(logger);
@@ -180,7 +180,7 @@ fn main() {
             for round in 0..number(rounds) {
                 let logger = start(Config::new("info").sink(Sink::file(file)));
                 info!("round {}", round);
-                assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+                assert_eq!(logger.stop(Duration::from_secs(300)), Flushed::Complete);
             }
         }
         // Many records in several threads that come and go, through text, JSON and rotation. Prints the
@@ -208,12 +208,12 @@ fn main() {
                 let parts = std::fs::read_dir(format!("{file}.spool")).unwrap().flatten();
                 parts.map(|part| part.metadata().map_or(0, |found| found.len())).sum::<u64>()
             };
-            let until = std::time::Instant::now() + Duration::from_secs(60);
+            let until = std::time::Instant::now() + Duration::from_secs(300);
             while spool() > 32 << 20 && std::time::Instant::now() < until {
                 std::thread::sleep(Duration::from_millis(10));
             }
             println!("{}", spool());
-            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+            assert_eq!(logger.stop(Duration::from_secs(300)), Flushed::Complete);
         }
         // What is recorded while no logger runs is kept, from the first `keep` on.
         [file, "keep"] => {
@@ -223,11 +223,11 @@ fn main() {
             debug!("below");
             let logger = start(Config::new("debug").sink(Sink::file(file)));
             debug!("first");
-            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+            assert_eq!(logger.stop(Duration::from_secs(300)), Flushed::Complete);
             info!("between");
             assert!(silverpoint_logger::has_kept());
             let logger = start(Config::new("debug").sink(Sink::file(file)));
-            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+            assert_eq!(logger.stop(Duration::from_secs(300)), Flushed::Complete);
             assert!(!silverpoint_logger::has_kept());
             silverpoint_logger::keep("off").unwrap();
             info!("off");
@@ -235,7 +235,7 @@ fn main() {
         [file, "hold"] => {
             let logger = start(Config::new("info").sink(Sink::file(file)));
             info!("held by {}", std::process::id());
-            let _ = logger.flush(Duration::from_secs(60));
+            let _ = logger.flush(Duration::from_secs(300));
             println!("holding");
             let _ = std::io::stdin().read_line(&mut String::new());
         }
@@ -245,7 +245,7 @@ fn main() {
             memory.iter_mut().step_by(4096).for_each(|byte| *byte = 1);
             let logger = start(Config::new("info").sink(Sink::file(file)));
             info!("number 0");
-            let _ = logger.flush(Duration::from_secs(60));
+            let _ = logger.flush(Duration::from_secs(300));
             info!("number 1");
             println!("holding");
             let _ = std::io::stdin().read_line(&mut String::new());
@@ -263,7 +263,7 @@ fn main() {
             let logger = start(Config::from_file(config).unwrap());
             warn!(user = 7, text = "two\nlines", priority = 1, "hello");
             info!(long = "x".repeat(250_000).as_str(), "long");
-            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+            assert_eq!(logger.stop(Duration::from_secs(300)), Flushed::Complete);
         }
         // As a file says: so many records for each line of its input, each time said when they are recorded.
         [_, "from", config, "steps", count] => {
@@ -276,7 +276,7 @@ fn main() {
                 }
                 println!("done");
             }
-            assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+            assert_eq!(logger.stop(Duration::from_secs(300)), Flushed::Complete);
         }
         [_, "from", config, "timed", count] => timed::run(config, number(count)),
         [_, "from", config, "different"] => timed::different(config),
@@ -293,7 +293,7 @@ fn main() {
                 let _ = logger.flush(Duration::ZERO);
                 println!("done");
             }
-            println!("{:?}", logger.stop(Duration::from_secs(60)));
+            println!("{:?}", logger.stop(Duration::from_secs(300)));
         }
         // A handler that sleeps until it may continue, beside a file that gets everything meanwhile.
         [file, "sleeper", count] => {
@@ -310,7 +310,7 @@ fn main() {
             flush_all_but_one(&logger);
             println!("{} {}", std::fs::read_to_string(file).unwrap().lines().count(), seen.lock().unwrap());
             drop(wake);
-            assert_eq!(logger.flush(Duration::from_secs(60)), Flushed::Complete);
+            assert_eq!(logger.flush(Duration::from_secs(300)), Flushed::Complete);
             println!("{}", seen.lock().unwrap());
         }
         // The effect of SIGHUP while a logger handles it, and when none does any more.
@@ -320,7 +320,7 @@ fn main() {
                 let logger = start(Config::new("info").sink(Sink::file(file)).reopen_on_hangup(true));
                 rustix::process::kill_process(own, rustix::process::Signal::HUP).unwrap();
                 info!("lives");
-                assert_eq!(logger.end(Duration::from_secs(60)), Flushed::Complete);
+                assert_eq!(logger.end(Duration::from_secs(300)), Flushed::Complete);
             }
             println!("ended");
             rustix::process::kill_process(own, rustix::process::Signal::HUP).unwrap();
@@ -363,10 +363,10 @@ fn main() {
             let second = Logger::start(Config::new("info").sink(Sink::file(file)));
             println!("{}", second.err().unwrap());
             info!("number 0");
-            assert_eq!(first.stop(Duration::from_secs(60)), Flushed::Complete);
+            assert_eq!(first.stop(Duration::from_secs(300)), Flushed::Complete);
             let third = start(Config::new("info").sink(Sink::file(file)));
             info!("number 1");
-            assert_eq!(third.stop(Duration::from_secs(60)), Flushed::Complete);
+            assert_eq!(third.stop(Duration::from_secs(300)), Flushed::Complete);
         }
         // Two loggers with a file each: the second's is beside the first's.
         [file, "two"] => {
@@ -374,10 +374,10 @@ fn main() {
             let second = start(Config::new("info").sink(Sink::file(format!("{file}.other"))));
             info!("number 0");
             for logger in [&first, &second] {
-                assert_eq!(logger.flush(Duration::from_secs(60)), Flushed::Complete);
+                assert_eq!(logger.flush(Duration::from_secs(300)), Flushed::Complete);
             }
-            assert_eq!(first.stop(Duration::from_secs(60)), Flushed::Complete);
-            assert_eq!(second.stop(Duration::from_secs(60)), Flushed::Complete);
+            assert_eq!(first.stop(Duration::from_secs(300)), Flushed::Complete);
+            assert_eq!(second.stop(Duration::from_secs(300)), Flushed::Complete);
         }
         [file, "refused"] => {
             let failed =

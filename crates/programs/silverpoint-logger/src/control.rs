@@ -431,7 +431,7 @@ mod tests {
         let (release, held) = std::sync::mpsc::channel::<()>();
         let mut threads: Vec<JoinHandle<()>> = (0..3).map(|_| std::thread::spawn(|| {})).collect();
         threads.push(std::thread::spawn(move || held.recv().unwrap_or_default()));
-        let until = Instant::now() + Duration::from_secs(30);
+        let until = Instant::now() + Duration::from_secs(300);
         while threads.len() > 1 {
             assert!(Instant::now() < until, "{} are left", threads.len());
             forget_ended(&mut threads);

@@ -107,7 +107,7 @@ mod tests {
     /// A child that another test forks this moment has a lock until it runs its program, and another sweep has it while it looks.
     fn wait_for_sweep_of(path: &Path) {
         let parent = path.parent().unwrap();
-        let until = Instant::now() + Duration::from_secs(30);
+        let until = Instant::now() + Duration::from_secs(300);
         while path.exists() && Instant::now() < until {
             sweep(parent);
             std::thread::sleep(Duration::from_millis(1));

@@ -245,7 +245,9 @@ mod tests {
         let place = folder.path();
         let program = place.join("program");
         fs::set_permissions(place, PermissionsExt::from_mode(0o755)).unwrap();
-        fs::copy(env::current_exe().unwrap(), &program).unwrap();
+        // By another process: what this one writes may be open in a child that another test forks this moment.
+        let mut copy = Command::new("cp");
+        assert!(copy.arg(env::current_exe().unwrap()).arg(&program).status().unwrap().success());
         chown(&program, Some(OTHER), Some(OTHER)).unwrap();
         for (role, mode) in [("privileged", 0o4755), ("not", 0o755)] {
             fs::set_permissions(&program, PermissionsExt::from_mode(mode)).unwrap();

@@ -291,7 +291,7 @@ impl FakeRing {
         let mut args = [0; 8];
         args.copy_from_slice(&value.to_le_bytes());
         assert!(
-            self.put_bytes(site, now(), &args, Duration::from_secs(60)),
+            self.put_bytes(site, now(), &args, Duration::from_secs(300)),
             "the collector made no room for {value}"
         );
     }

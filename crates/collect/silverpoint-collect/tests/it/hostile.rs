@@ -19,7 +19,7 @@ use crate::told::{read, read_of_hostile};
 
 /// Passes that a hostile session gets, and how long they may take altogether.
 const PASSES: usize = 6;
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 /// What a hostile session may add to the collector's memory.
 const BLOAT: u64 = 96 << 20;
 

@@ -19,7 +19,7 @@ fn fall_asleep(collector: &mut Collector, fake: &Fake) {
     while fake.control32(at::COLLECTOR_SLEEPING) != 1 {
         collector.pass();
         collector.rest();
-        assert!(start.elapsed() < Duration::from_secs(60), "it does not fall asleep");
+        assert!(start.elapsed() < Duration::from_secs(300), "it does not fall asleep");
     }
 }
 
@@ -69,7 +69,7 @@ fn the_doorbell_wakes_the_collector() {
         let map = Doorbell::of(bell);
         let (mut quickest, start) = (Duration::MAX, Instant::now());
         // How soon it wakes is a matter of the machine's load too, but not each time.
-        while quickest >= SOON && start.elapsed() < Duration::from_secs(60) {
+        while quickest >= SOON && start.elapsed() < Duration::from_secs(300) {
             collector.pass();
             fall_asleep(&mut collector, bell);
             // Silence until the rests are long.
@@ -161,7 +161,7 @@ fn collect_program(name: &str, threads: u64, records: u64, end: &str) {
     while !(waiter.is_finished() && collector.sessions().is_empty() && collector.stats().sessions > 0) {
         collector.pass();
         collector.rest();
-        assert!(start.elapsed() < Duration::from_secs(60), "{:?}", collector.stats());
+        assert!(start.elapsed() < Duration::from_secs(300), "{:?}", collector.stats());
     }
     let status = waiter.join().unwrap();
     assert_eq!(status.success(), end == "exit", "{status}");

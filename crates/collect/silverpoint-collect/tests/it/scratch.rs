@@ -61,7 +61,7 @@ impl Scratch {
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is_so() {
-        assert!(start.elapsed() < Duration::from_secs(60), "waited in vain: {what}");
+        assert!(start.elapsed() < Duration::from_secs(300), "waited in vain: {what}");
         std::thread::sleep(Duration::from_millis(1));
     }
 }

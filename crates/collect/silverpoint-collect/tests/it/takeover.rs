@@ -20,7 +20,9 @@ const RECORDS: u64 = 3000;
 const SIGKILL: i32 = 9;
 
 /// Two sessions with rings of several sizes, all full most of the time. A collector is killed at the place, another goes on.
+/// A pass may store as much as the small rings hold, less than 100 records of each.
 fn kill_at(place: &str, nth: u32, rotate: bool, compact: bool) {
+    let records = RECORDS.max(100 * u64::from(nth));
     let scratch = Scratch::new(&format!("kill-{place}-{nth}"));
     let mut fakes: Vec<Fake> = (0..2).map(|pid| Fake::new(&scratch.root(), 200 + pid)).collect();
     let mut rings = Vec::new();
@@ -49,7 +51,7 @@ fn kill_at(place: &str, nth: u32, rotate: bool, compact: bool) {
     let killed = std::thread::scope(|scope| {
         let writers: Vec<_> = rings
             .iter_mut()
-            .map(|(_, id, ring)| scope.spawn(move || (0..RECORDS).for_each(|value| ring.put(*id, value))))
+            .map(|(_, id, ring)| scope.spawn(move || (0..records).for_each(|value| ring.put(*id, value))))
             .collect();
         // If the place is never reached, that is a failure of the test.
         let status = first.wait().unwrap();
@@ -67,8 +69,8 @@ fn kill_at(place: &str, nth: u32, rotate: bool, compact: bool) {
     let trace = read(&scratch.trace());
     for (session, _, ring) in &rings {
         let values = trace.values(session, ring.stream);
-        assert_eq!(values.len() as u64, RECORDS, "{place}:{nth}");
-        assert!(values.iter().copied().eq(0..RECORDS), "{place}:{nth}: order");
+        assert_eq!(values.len() as u64, records, "{place}:{nth}");
+        assert!(values.iter().copied().eq(0..records), "{place}:{nth}: order");
     }
     assert!(trace.gaps.is_empty());
     assert!(fakes.iter().all(|fake| !fake.is_there()), "stored whole, so removed");

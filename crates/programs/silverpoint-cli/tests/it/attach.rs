@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use silverpoint_shm::observer::{ObservedSession, list};
 use silverpoint_shm::root::Root;
 
-use crate::harness::{Running, Scratch, subject};
+use crate::harness::{Running, Scratch, stop, subject};
 
 /// The bytes of a session's control file that hold its mode. They are directives and states by the header's
 /// offsets, and the words that collector and controller write (spec/wire.md, section 3.1). The generation,
@@ -129,7 +129,7 @@ fn an_attachment_that_is_killed_leaves_nothing_behind() {
         wait_for_records(&scratch, &file, 1);
         let worker = session.counters().unwrap().collector_pid;
         // Both, so that neither can tidy up after the other.
-        attached.signal(Signal::STOP);
+        stop(attached.pid());
         kill_process(Pid::from_raw(worker as i32).unwrap(), Signal::KILL).unwrap();
         attached.signal(Signal::KILL);
         assert_eq!(attached.end().signal(), Some(9));

@@ -2,7 +2,7 @@
 
 use rustix::process::Signal;
 
-use crate::harness::{Ended, Running, Scratch, collector_of, send, subject};
+use crate::harness::{Ended, Running, Scratch, collector_of, send, stop, subject};
 
 /// A program that obeys commands, whose records are kept back.
 struct Scene {
@@ -178,7 +178,7 @@ fn when_all_die_the_last_moments_are_recovered() {
     scene.step("count 50");
     let (supervisor, program) = (scene.running.pid(), scene.subject());
     // In this order: nobody starts another collector, and none stores what the program leaves.
-    send(supervisor, Signal::STOP);
+    stop(supervisor);
     let collector = collector_of(supervisor).unwrap();
     for pid in [collector, program, supervisor] {
         send(pid, Signal::KILL);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rustix::process::Signal;
 
-use crate::harness::{Running, Scratch, collector_of, send, subject};
+use crate::harness::{Running, Scratch, collector_of, send, stop, subject};
 use crate::storage::{Mount, can_mount};
 
 /// A traced program that obeys commands, and its collector.
@@ -36,7 +36,7 @@ impl Scene {
 
     /// The same while the collector sleeps.
     fn step_alone(&mut self, words: &str) {
-        send(self.collector, Signal::STOP);
+        stop(self.collector);
         self.step(words);
         send(self.collector, Signal::CONT);
     }
@@ -113,7 +113,7 @@ fn waits_alone() {
     let scratch = Scratch::new();
     let output = scratch.path("t.silver");
     let mut scene = Scene::new(&scratch, &output, "block=forever", &[SMALL]);
-    send(scene.collector, Signal::STOP);
+    stop(scene.collector);
     scene.running.write("count 20000\n");
     scratch.wait_until_waiting();
     send(scene.collector, Signal::CONT);

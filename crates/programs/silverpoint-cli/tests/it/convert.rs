@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
-use std::process::Command;
 
 use rustix::process::Signal;
 use silverpoint_wire::level::Level;
@@ -229,15 +228,6 @@ fn an_event_log_is_there_whole_or_not_at_all() {
     assert_eq!(silverpoint_tests::etl::events(&fs::read(scratch.path("out.etl")).unwrap()).len(), 52);
 }
 
-/// A helper in place of silverpoint-arrow. Another process writes it: a child that another test forks this moment would have it open, and nobody could execute it.
-fn helper(scratch: &Scratch, script: &str) -> std::path::PathBuf {
-    let path = scratch.path("helper");
-    let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" > \"$2\" && chmod 700 \"$2\"";
-    let written = Command::new("sh").args(["-c", write, "sh", script]).arg(&path).status().unwrap();
-    assert!(written.success());
-    path
-}
-
 #[test]
 fn formats_of_a_helper_go_through_it_and_what_it_lacks_is_said() {
     let scratch = Scratch::new();
@@ -249,7 +239,9 @@ fn formats_of_a_helper_go_through_it_and_what_it_lacks_is_said() {
         end(command.env("SILVERPOINT_ARROW", helper))
     };
     // It gives back what it is given, and says how it was called.
-    let path = helper(&scratch, "echo \"$@\" >> called; exec cat").display().to_string();
+    // In place of silverpoint-arrow.
+    let helper = |script: &str| scratch.script("helper", script).display().to_string();
+    let path = helper("echo \"$@\" >> called; exec cat");
     for output in ["out.parquet", "out.arrow", "out.arrows"] {
         assert_eq!(convert(&path, &["in.jsonl", output]).code(), Some(0));
         let back = convert("", &["--from", "cbor", "--to", "jsonl", output, "-"]);
@@ -262,7 +254,7 @@ fn formats_of_a_helper_go_through_it_and_what_it_lacks_is_said() {
     assert_eq!(convert(&path, &["--event", "x", "in.jsonl", "x.cbor"]).code(), Some(2));
     // One that fails, at once or in the end, leaves no file.
     for script in ["exit 3", "cat > /dev/null; exit 3"] {
-        let ended = convert(&helper(&scratch, script).display().to_string(), &["in.jsonl", "new.parquet"]);
+        let ended = convert(&helper(script), &["in.jsonl", "new.parquet"]);
         assert_eq!(ended.code(), Some(1), "{ended:?}");
         assert!(ended.err.contains("exit status: 3"), "{ended:?}");
     }

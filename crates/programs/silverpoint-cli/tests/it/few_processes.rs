@@ -1,5 +1,6 @@
 //! Where no thread and no process can be started: said, never a panic.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::harness::{Scratch, end, is_root, subject};
@@ -25,10 +26,9 @@ fn no_command_panics_where_no_thread_can_be_started() {
     }
     let scratch = Scratch::new();
     // Where the other user finds it.
-    for (from, to) in
-        [(env!("CARGO_BIN_EXE_silverpoint").as_ref(), "silverpoint"), (subject().as_path(), "subject")]
+    for (from, to) in [(Path::new(env!("CARGO_BIN_EXE_silverpoint")), "silverpoint"), (&subject(), "subject")]
     {
-        std::fs::copy(from, scratch.path(to)).unwrap();
+        scratch.executable(to, from);
     }
     let made = scratch.run(["run", "-q", "-o", "t.silver", "--", "./subject", "count", "10"]);
     assert_eq!(made.code(), Some(0), "{made:?}");

@@ -1,6 +1,5 @@
 //! The shell snippets of the guide, run page by page in the order in which they stand there.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::harness::{Scratch, end, example};
@@ -19,15 +18,10 @@ fn snippets(page: &Path, language: &str) -> Vec<String> {
 /// A folder with programs of the names that the guide uses.
 fn programs() -> Scratch {
     let scratch = Scratch::new();
-    let program = |name: &str, script: &str| {
-        let path = scratch.path(name);
-        std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    };
-    program("app", "exec \"$SUBJECT\" count 100");
-    program("crashing", "exec \"$SUBJECT\" flood 100");
+    scratch.script("app", "exec \"$SUBJECT\" count 100");
+    scratch.script("crashing", "exec \"$SUBJECT\" flood 100");
     // A pipe that is opened for both never ends.
-    program("server", "mkfifo pipe && exec 3<>pipe && exec \"$SUBJECT\" tick 2 <&3 >/dev/null 2>&1");
+    scratch.script("server", "mkfifo pipe && exec 3<>pipe && exec \"$SUBJECT\" tick 2 <&3 >/dev/null 2>&1");
     // As Cargo leaves it: the program itself.
     std::fs::create_dir_all(scratch.path("target/release")).unwrap();
     std::os::unix::fs::symlink(example("subject"), scratch.path("target/release/app")).unwrap();

@@ -19,8 +19,8 @@ use silverpoint_shm::root::Root;
 use silverpoint_wire::layout::collector_state;
 use tempfile::{Builder, TempDir};
 
-/// A test that waits longer has found a hang.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// A test that waits longer has found a hang: a machine that has much else to do is slow, and no fault.
+pub const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A folder that goes with the test.
 pub struct Scratch {
@@ -41,6 +41,24 @@ impl Scratch {
 
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+
+    /// Puts a program here, which may then be executed. Another process copies it. A child that a thread of this process forks meanwhile would have our
+    /// file open for a moment. What is open for writing cannot be executed ("text file busy").
+    pub fn executable(&self, name: &str, program: impl AsRef<OsStr>) -> PathBuf {
+        let path = self.path(name);
+        let copied = Command::new("cp").arg("--").arg(program).arg(&path).status().unwrap();
+        assert!(copied.success(), "{}", path.display());
+        path
+    }
+
+    /// The same of a program for the shell.
+    pub fn script(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" >\"$2\" && chmod 700 \"$2\"";
+        let written = Command::new("sh").args(["-c", write, "sh", text]).arg(&path).status().unwrap();
+        assert!(written.success(), "{}", path.display());
+        path
     }
 
     /// Where sessions are.
@@ -344,6 +362,21 @@ fn handle_ignored_signals() {
 
 pub fn send(pid: u32, signal: Signal) {
     kill_process(Pid::from_raw(pid as i32).unwrap(), signal).unwrap();
+}
+
+/// Stops a process, and waits until it stands still: a signal is only sent when the call returns.
+pub fn stop(pid: u32) {
+    send(pid, Signal::STOP);
+    let is_stopped = |task: std::fs::DirEntry| {
+        let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+        // A thread that has ended has no state.
+        stat.rsplit(") ").next().is_none_or(|rest| !rest.starts_with(['R', 'S', 'D']))
+    };
+    let begun = Instant::now();
+    while !std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten().all(is_stopped) {
+        assert!(begun.elapsed() < PATIENCE, "process {pid} does not stand still");
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// The collector of a supervisor.

@@ -115,8 +115,7 @@ fn sessions_of_another_user_are_refused() {
     fs::set_permissions(scratch.path(""), fs::Permissions::from_mode(0o755)).unwrap();
     let mut living = Running::start_with_input(&mut scratch.subject(["tick", "5"]));
     assert_eq!(living.line(), "ready");
-    let program = scratch.path("silverpoint");
-    fs::copy(env!("CARGO_BIN_EXE_silverpoint"), &program).unwrap();
+    let program = scratch.executable("silverpoint", env!("CARGO_BIN_EXE_silverpoint"));
     let words = ["--reuid=65534", "--regid=65534", "--clear-groups", program.to_str().unwrap(), "ctl"];
     let mut command = scratch.command("setpriv", words);
     let ended = end(command.arg(living.pid().to_string()).arg("trace"));

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use crate::harness::{Running, Scratch, subject};
+use crate::harness::{PATIENCE, Running, Scratch, subject};
 
 fn traced(scratch: &Scratch) {
     let made = scratch.run(["run", "-q", "-o", "t.silver", "--", subject().to_str().unwrap(), "count", "10"]);
@@ -39,7 +39,7 @@ fn a_pipe_without_a_writer_ends_by_a_signal() {
             let begun = Instant::now();
             // It may not have come to the pipe yet.
             while running.is_running() {
-                assert!(begun.elapsed() < Duration::from_secs(60), "{words:?} ignores {signal:?}");
+                assert!(begun.elapsed() < PATIENCE, "{words:?} ignores {signal:?}");
                 running.signal(signal);
                 std::thread::sleep(Duration::from_millis(20));
             }

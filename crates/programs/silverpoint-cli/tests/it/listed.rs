@@ -47,7 +47,7 @@ fn compare(scratch: &Scratch, program: &str, least: usize) {
 #[test]
 fn a_rust_program_lists_what_it_executes() {
     let scratch = Scratch::new();
-    std::fs::copy(example("listed"), scratch.path("listed")).unwrap();
+    scratch.executable("listed", example("listed"));
     compare(&scratch, "./listed", 40);
 }
 
@@ -60,7 +60,7 @@ fn an_optimised_rust_program_lists_what_it_executes() {
         crates::cargo(&scratch, "rustc", &[&["--release", "-p", "listed"], what, &mangled].concat())
     };
     let target = build(&["--bin", "listed"]).join("release");
-    std::fs::copy(target.join("listed"), scratch.path("listed")).unwrap();
+    scratch.executable("listed", target.join("listed"));
     compare(&scratch, "./listed", 40);
 
     // A shared library lists what it exports, and what that uses; nobody ran it.

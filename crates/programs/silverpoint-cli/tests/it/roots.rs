@@ -106,7 +106,7 @@ fn recovering_all_leaves_runs_that_go_on_alone() {
     let session = fs::read_dir(scratch.path("apart")).unwrap().flatten().next().expect("a session");
     // The collector of the run would take it at once.
     let collector = crate::harness::collector_of(running.pid()).expect("a collector");
-    crate::harness::send(collector, rustix::process::Signal::STOP);
+    crate::harness::stop(collector);
     fs::rename(session.path(), root.join(session.file_name())).unwrap();
     let recovered = scratch.run(["recover", "--all", "-o", "stolen.silver"]);
     crate::harness::send(collector, rustix::process::Signal::CONT);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::harness::{Running, Scratch, collector_of, end, send, subject};
+use crate::harness::{Running, Scratch, collector_of, end, send, stop, subject};
 
 #[test]
 fn streams_and_exit_status_pass_through() {
@@ -345,7 +345,7 @@ fn programs_that_end_while_the_collector_is_away_are_not_swept_away() {
     );
     assert_eq!(running.line(), "ready");
     let collector = collector_of(running.pid()).unwrap();
-    send(collector, Signal::STOP);
+    stop(collector);
     running.write("go\n");
     assert_eq!(running.line(), "done");
     send(collector, Signal::CONT);

@@ -15,8 +15,7 @@ fn a_setuid_program_makes_no_session() {
         return;
     }
     let scratch = Scratch::new();
-    let program = scratch.path("program");
-    std::fs::copy(subject(), &program).unwrap();
+    let program = scratch.executable("program", subject());
     // The other user gets to the root of sessions, and owns it.
     std::fs::set_permissions(scratch.path(""), PermissionsExt::from_mode(0o755)).unwrap();
     chown(scratch.root(), Some(OTHER), Some(OTHER)).unwrap();

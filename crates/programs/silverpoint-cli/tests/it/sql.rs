@@ -194,9 +194,7 @@ fn the_snippets_of_the_page() {
     let snippets: Vec<&str> =
         text.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
     let scratch = Scratch::new();
-    let program = scratch.path("app");
-    std::fs::write(&program, "#!/bin/sh\nexec \"$SUBJECT\" count 100\n").unwrap();
-    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    scratch.script("app", "exec \"$SUBJECT\" count 100");
     let here = Path::new(env!("CARGO_BIN_EXE_silverpoint")).parent().unwrap();
     let path = format!("{}:{}", here.display(), std::env::var("PATH").unwrap());
     // What is measured there with a million records is too much for a program that is not optimised.

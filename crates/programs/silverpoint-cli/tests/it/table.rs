@@ -326,7 +326,7 @@ const LESS_THAN_BIG: usize = 80 << 20;
 /// Of the address space of other commands: an input that never ends is read up to a limit.
 const MEMORY: usize = 160 << 20;
 /// A command that has not ended by then does not end.
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// The commands that the program has.
 fn commands(scratch: &Scratch) -> Vec<String> {

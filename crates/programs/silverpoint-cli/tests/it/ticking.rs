@@ -22,7 +22,16 @@ impl Ticking {
     }
 
     pub fn say(&mut self, line: &str) {
+        self.begin(line);
+        self.done();
+    }
+
+    /// Without waiting until it is [`done`](Self::done).
+    pub fn begin(&mut self, line: &str) {
         writeln!(self.input, "{line}").unwrap();
+    }
+
+    pub fn done(&mut self) {
         assert_eq!(self.lines.next().unwrap().unwrap(), "done");
     }
 

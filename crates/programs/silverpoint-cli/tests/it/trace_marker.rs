@@ -238,7 +238,7 @@ fn the_kernel_has_the_lines_in_its_trace() {
         export SILVERPOINT_ATRACE_MARKER=$of/trace_marker SILVERPOINT_TRACE_MARKER_LIBRARY={}
         lines() {{
             i=0
-            until grep -q '|sell, i=' $of/trace || [ $i -ge 600 ]; do
+            until grep -q '|sell, i=' $of/trace || [ $i -ge 3000 ]; do
                 echo
                 i=$((i + 1))
                 sleep 0.1

@@ -239,7 +239,7 @@ fn a_tracer_of_a_library_sees_every_program_that_uses_it(scratch: &Scratch) {
         until [ "$(grep -E '^(library|owned|ended) [01]$' library.out | sort -u | wc -l)" = 5 ]; do
             ./shop 2
             times=$((times + 1))
-            [ $times -lt 600 ] || exit 1
+            [ $times -lt 3000 ] || exit 1
             sleep 0.1
         done
         "$SILVERPOINT" run --quiet --filter trace -o owned.silver -- ./shop 2

@@ -64,7 +64,7 @@ fn probes_in_rust() {
     let unoptimised = unoptimised(&scratch).join("shop");
     assert_eq!(probes(&scratch, unoptimised.to_str().unwrap()), all());
     let target = crates::cargo(&scratch, "build", &["--release", "-p", "shop"]);
-    std::fs::copy(target.join("release/shop"), scratch.path("shop")).unwrap();
+    scratch.executable("shop", target.join("release/shop"));
     assert_eq!(probes(&scratch, "shop"), all());
     without_a_tracer_no_argument_is_evaluated(&scratch);
     a_tracer_reads_the_values_of_all_arguments(&scratch);
@@ -232,7 +232,7 @@ fn spans_have_four_steps(out: &str) {
 #[test]
 fn messages_of_facades_are_one_probe() {
     let scratch = Scratch::new();
-    std::fs::copy(unoptimised(&scratch).join("facades"), scratch.path("shop")).unwrap();
+    scratch.executable("shop", unoptimised(&scratch).join("facades"));
     let all = ["message 1 8 8 8 8 4 8 8+"]
         .into_iter()
         .map(str::to_owned)

@@ -1,7 +1,6 @@
 //! `silverpoint view` and the browser that it opens.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 use rustix::process::Signal;
 
@@ -20,9 +19,7 @@ fn a_browser_is_opened_where_a_killed_server_left_its_file_and_a_note_tells_the_
     let mut b = Builder::new();
     b.end();
     fs::write(scratch.path("t.silver"), &b.bytes).unwrap();
-    let opener = scratch.path("xdg-open");
-    fs::write(&opener, "#!/bin/sh\ncat \"$1\" > part && mv part opened\n").unwrap();
-    fs::set_permissions(&opener, fs::Permissions::from_mode(0o700)).unwrap();
+    scratch.script("xdg-open", "cat \"$1\" > part && mv part opened");
     let path = std::env::join_paths(
         [scratch.path("")].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
     );

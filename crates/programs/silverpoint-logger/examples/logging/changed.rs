@@ -9,7 +9,7 @@ use silverpoint_logger::{Config, Flushed, Logger, Sink};
 
 /// Records that the tests expect, from 0 on.
 const RECORDS: u32 = 100;
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// As a daemon does: closes all descriptors but the standard ones, and opens files of its own, which get the same numbers. Waits for a line of standard input before it ends.
 pub fn closed(file: &str) {

@@ -20,7 +20,7 @@ pub fn obey(also: &str) {
                 debug!("debug {}", text);
                 info!("info {}", text);
                 warn!("warn {}", text);
-                format!("{:?}", logger.flush(Duration::from_secs(60)))
+                format!("{:?}", logger.flush(Duration::from_secs(300)))
             }
             ("log", text) => {
                 info!("info {}", text);
@@ -46,12 +46,12 @@ pub fn overtaken(file: &str) {
     let config = Config::from_file("log.toml").unwrap();
     std::fs::write("log.toml", format!("[[sink]]\nto = 'file'\npath = '{file}'\n")).unwrap();
     let logger = start(config);
-    let until = Instant::now() + Duration::from_secs(60);
+    let until = Instant::now() + Duration::from_secs(300);
     while !std::fs::exists(file).unwrap() {
         assert!(Instant::now() < until, "the change was missed");
         std::thread::sleep(Duration::from_millis(10));
     }
-    assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+    assert_eq!(logger.stop(Duration::from_secs(300)), Flushed::Complete);
 }
 
 /// Two threads record while the configuration changes all the time.
@@ -87,5 +87,5 @@ pub fn restless(rounds: u64) {
         }
         is_over.store(true, Ordering::Relaxed);
     });
-    assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+    assert_eq!(logger.stop(Duration::from_secs(300)), Flushed::Complete);
 }

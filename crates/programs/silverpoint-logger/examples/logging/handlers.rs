@@ -11,7 +11,7 @@ use silverpoint_logger::{Config, Flushed, Level, Logger, Sink, What};
 
 use crate::start;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// What it is given.
 pub fn unformatted(file: &str) {

@@ -19,7 +19,7 @@ pub fn buffered(file: &str, how: &str) {
         text.lines().filter(|line| line.contains("number ")).count()
     };
     let until = |file: &str, wanted: usize| {
-        let end = Instant::now() + Duration::from_secs(60);
+        let end = Instant::now() + Duration::from_secs(300);
         while lines(file) < wanted && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -41,13 +41,13 @@ pub fn buffered(file: &str, how: &str) {
         error!("number 4");
         until(file, 5);
         info!("number 5");
-        assert_eq!(logger.flush(Duration::from_secs(60)), Flushed::Complete);
+        assert_eq!(logger.flush(Duration::from_secs(300)), Flushed::Complete);
         println!("{}", lines(file));
         (6..20_006).for_each(|number| info!("number {} {}", number, "x".repeat(100)));
         until(file, 7);
         println!("{}", lines(file) > 6);
     }
-    assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+    assert_eq!(logger.stop(Duration::from_secs(300)), Flushed::Complete);
     println!("{}", lines(file));
 }
 
@@ -66,7 +66,7 @@ pub fn backtrace(file: &str, records: u64, bytes: u64) {
     for line in std::io::stdin().lines() {
         let line = line.unwrap();
         let words: Vec<&str> = line.split(' ').collect();
-        let patience = Duration::from_secs(60);
+        let patience = Duration::from_secs(300);
         let flushed = match words[..] {
             ["debug", from, to] => {
                 (number(from)..number(to)).for_each(|number| debug!("number {}", number));
@@ -97,5 +97,5 @@ pub fn backtrace(file: &str, records: u64, bytes: u64) {
         assert_eq!(flushed, Flushed::Complete);
         println!("done");
     }
-    assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+    assert_eq!(logger.stop(Duration::from_secs(300)), Flushed::Complete);
 }

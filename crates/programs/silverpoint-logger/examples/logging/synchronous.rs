@@ -85,7 +85,7 @@ fn same_as_later(file: &str) {
             assert_eq!(*thread.lock().unwrap(), Some(std::thread::current().id()));
         });
     });
-    assert_eq!(logger.flush(Duration::from_secs(60)), Flushed::Complete);
+    assert_eq!(logger.flush(Duration::from_secs(300)), Flushed::Complete);
     let mut later = std::mem::take(&mut *later.lock().unwrap());
     let all = later.len();
     later.retain(|told| !told.contains("nested") && !told.contains("not for it"));
@@ -94,7 +94,7 @@ fn same_as_later(file: &str) {
     drop(handler);
     info!("nobody's");
     assert_eq!(at_once.lock().unwrap().len(), due);
-    assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+    assert_eq!(logger.stop(Duration::from_secs(300)), Flushed::Complete);
 }
 
 fn chain() {
@@ -184,5 +184,5 @@ fn while_threads_record(file: &str) {
             assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 1));
         }
     }
-    assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+    assert_eq!(logger.stop(Duration::from_secs(300)), Flushed::Complete);
 }

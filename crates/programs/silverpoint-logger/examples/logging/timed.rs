@@ -19,7 +19,7 @@ pub fn run(config: &str, count: u64) {
         }
         println!("{}", longest.as_millis());
     }
-    println!("{}", logger.stop(Duration::from_secs(60)) == Flushed::Complete);
+    println!("{}", logger.stop(Duration::from_secs(300)) == Flushed::Complete);
 }
 
 /// Of three levels and two categories.
@@ -29,5 +29,5 @@ pub fn different(config: &str) {
         info!(target: "net", number, "sent {}", number);
         warn!(target: "disk", number, "stored {}", number);
     }
-    assert_eq!(logger.stop(Duration::from_secs(60)), Flushed::Complete);
+    assert_eq!(logger.stop(Duration::from_secs(300)), Flushed::Complete);
 }

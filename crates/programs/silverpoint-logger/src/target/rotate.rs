@@ -193,7 +193,7 @@ mod tests {
     }
 
     fn until_compressed(files: &OldFiles) {
-        let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(300);
         while *files.names.lock() {
             assert!(std::time::Instant::now() < until, "it does not end");
             std::thread::sleep(std::time::Duration::from_millis(1));
@@ -216,7 +216,7 @@ mod tests {
             let flags = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NONBLOCK;
             rustix::fs::open(&pipe, flags, rustix::fs::Mode::empty())
         };
-        let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(300);
         let writer = loop {
             match open() {
                 Ok(writer) => break writer,
@@ -230,7 +230,7 @@ mod tests {
             drop(files);
             done.send(()).unwrap();
         });
-        is_done.recv_timeout(std::time::Duration::from_secs(30)).expect("the end waits for the thread");
+        is_done.recv_timeout(std::time::Duration::from_secs(300)).expect("the end waits for the thread");
         assert_eq!(fs::read_to_string(folder.0.path().join("app.1.log")).unwrap(), "first\n");
         assert!(!folder.0.path().join("app.1.log.zst").exists());
         // The next logger's files have other names, and it compresses what the first has left.
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(folder.names(), ["app.1.log.zst", "app.2.log.zst"]);
         // Now the pipe has an end, and the thread too; it leaves no trace.
         drop(writer);
-        let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(300);
         while Arc::strong_count(&names) > 1 {
             assert!(std::time::Instant::now() < until, "the thread does not end");
             std::thread::sleep(std::time::Duration::from_millis(1));

@@ -64,7 +64,7 @@ fn configure(scratch: &Scratch, text: &str) {
 }
 
 pub fn until(what: &str, mut is_met: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = Instant::now() + Duration::from_secs(300);
     while !is_met() {
         assert!(Instant::now() < end, "{what}");
         std::thread::sleep(Duration::from_millis(5));

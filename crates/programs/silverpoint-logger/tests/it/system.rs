@@ -14,7 +14,7 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg}
 
 use crate::harness::{Scratch, numbers, wait_until};
 
-const GENEROUS: Duration = Duration::from_secs(60);
+const GENEROUS: Duration = Duration::from_secs(300);
 
 fn receiver(path: &Path) -> UnixDatagram {
     let socket = UnixDatagram::bind(path).unwrap();

@@ -9,11 +9,15 @@ export const tests = {
     const spans = page.getByRole("table", { name: "Spans" });
     await spans.getByRole("row").nth(1).waitFor();
     const names = () => spans.locator("tbody tr td:first-child").allTextContents();
-    assert.ok((await names()).includes("span"));
+    await until("the span", async () => (await names()).includes("span"));
+    const ordered = (order) => until("the order", async () => {
+      const found = await names();
+      return found.join("\n") === order([...found].sort()).join("\n");
+    });
     await spans.getByRole("button", { name: "Name" }).click();
-    assert.deepEqual(await names(), [...(await names())].sort());
+    await ordered((sorted) => sorted);
     await spans.getByRole("button", { name: "Name" }).click();
-    assert.deepEqual(await names(), [...(await names())].sort().reverse());
+    await ordered((sorted) => sorted.reverse());
     await coloured(page, 2, "the distribution", ".spark >> nth=0");
     await page.getByRole("table", { name: "Counters" }).getByRole("img").first().waitFor();
     await coloured(page, 2, "the values of a counter", ".spark.wide >> nth=0");
@@ -55,9 +59,10 @@ export const tests = {
     const page = await open(shop, "#statistics?part=compare");
     const spans = page.getByRole("table", { name: "Spans compared" });
     await spans.locator("tbody tr").first().waitFor();
-    const same = await spans.locator("tbody tr").first().locator("td").allTextContents();
-    assert.equal(same[2], same[3], "everything on both sides");
-    assert.equal(same[6], "0.0 %");
+    await until("everything on both sides", async () => {
+      const same = await spans.locator("tbody tr").first().locator("td").allTextContents();
+      return same[2] === same[3] && same[6] === "0.0 %";
+    });
     const strip = await page.locator(".overview canvas").boundingBox();
     await page.mouse.move(strip.x + 2, strip.y + 20);
     await page.mouse.down();

@@ -13,7 +13,7 @@ export const silverpoint = join(target, "silverpoint");
 export const example = (name) => join(target, "examples", name);
 
 /** For conditions: a loaded machine is slow, and a fault takes no longer than this. */
-const DEADLINE_MS = 30_000;
+const DEADLINE_MS = 300_000;
 
 export const folder = mkdtempSync(join(tmpdir(), "view-page-"));
 const environment = { ...process.env, SILVERPOINT_DIR: folder, TZ: "Europe/Berlin" };
@@ -44,7 +44,7 @@ export function fakeBrowser() {
 }
 
 export async function newContext() {
-  browser ??= await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+  browser ??= await chromium.launch({ timeout: DEADLINE_MS, executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
   return browser.newContext({ viewport: { width: 1360, height: 800 }, colorScheme: "dark", timezoneId: "Europe/Berlin", hasTouch: true });
 }
 
@@ -54,7 +54,7 @@ export const hasFirefox = existsSync(firefoxPath);
 /** The same in Firefox, as it is distributed: it is driven by WebDriver BiDi, and has neither touch nor permissions there. */
 export async function newFirefoxContext() {
   if (!otherBrowser) {
-    otherBrowser = await firefox.launch({ channel: "moz-firefox", executablePath: firefoxPath });
+    otherBrowser = await firefox.launch({ timeout: DEADLINE_MS, channel: "moz-firefox", executablePath: firefoxPath });
     // playwright-core asks for it in any case, and releases with long support do not know it.
     const session = otherBrowser._connection.toImpl(otherBrowser)._browserSession;
     const send = session.send.bind(session);
@@ -92,6 +92,7 @@ async function addressOf(child) {
 /** Exchanges the token of an address for the cookie. */
 async function entered(context, address, child) {
   const first = await context.newPage();
+  first.setDefaultTimeout(DEADLINE_MS);
   await first.goto(address);
   // A browser whose only page is closed on its way to another one ends.
   await first.waitForSelector("body[data-state]");

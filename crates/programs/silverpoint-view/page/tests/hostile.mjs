@@ -108,7 +108,9 @@ export const tests = {
     await page.mouse.move(700, 500);
     await page.mouse.wheel(0, -400);
     await until("it stays", async () => (await follow.getAttribute("aria-pressed")) === "false");
-    const [stays, before] = [await first(), await shownRecords(page)];
+    let stays = -1;
+    await until("it is drawn", async () => stays === (stays = await first()));
+    const before = await shownRecords(page);
     await until("new records", async () => (await shownRecords(page)) > before + 20);
     assert.equal(await first(), stays);
     await page.getByText(/new$/).click();

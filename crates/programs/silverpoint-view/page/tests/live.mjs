@@ -49,7 +49,7 @@ export const tests = {
     await page.locator(".row", { hasText: "tick" }).first().click();
     const press = page.locator(".details").getByText(/^Switch (on|off)$/);
     await press.waitFor();
-    assert.equal(await press.textContent(), "Switch on");
+    await until("it is off", async () => (await press.textContent()) === "Switch on");
     const before = await records(page);
     await press.click();
     await until("it is on", async () => (await press.textContent()) === "Switch off");

@@ -105,14 +105,14 @@ export const tests = {
       const found = await instants(page);
       return [1, 2].every((mark) => found.some(([marks]) => marks & mark));
     });
-    const colours = await page.locator(canvas).evaluate((element) => {
+    const reds = () => page.locator(canvas).evaluate((element) => {
       const { data } = element.getContext("2d").getImageData(0, 0, element.width, element.height);
       // Red as losses are, in the dark theme: much more of it than of the others.
       let red = 0;
       for (let at = 0; at < data.length; at += 4) if (data[at] > 180 && data[at + 1] < 110 && data[at + 2] < 120) red++;
       return red;
     });
-    assert.ok(colours > 20, `${colours} red pixels`);
+    await until("red pixels", async () => (await reds()) > 20);
     await trouble.click();
     await page.getByRole("dialog", { name: "What is missing or damaged" }).getByText(/records lost/).first().waitFor();
     await page.keyboard.press("Escape");

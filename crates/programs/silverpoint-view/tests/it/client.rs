@@ -14,7 +14,7 @@ use silverpoint_view::{Options, Source, Views, serve};
 use tempfile::{Builder, TempPath};
 
 /// How long is waited for what must come.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 pub struct Answer {
     pub status: u16,

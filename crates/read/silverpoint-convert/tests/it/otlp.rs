@@ -525,7 +525,7 @@ fn patience() -> Patience {
         first: Duration::from_millis(1),
         longest: Duration::from_millis(20),
         attempts: 4,
-        answer: Duration::from_secs(30),
+        answer: Duration::from_secs(300),
     }
 }
 

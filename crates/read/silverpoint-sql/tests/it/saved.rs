@@ -2,6 +2,8 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use silverpoint_sql::{Error, write_database};
 use silverpoint_trace::{Trace, Verdict};
@@ -103,14 +105,17 @@ fn a_trace_is_not_overwritten_by_its_database() {
 fn an_interrupted_one_leaves_nothing() {
     let scratch = Scratch::new();
     let path = scratch.path("file:out.sqlite?mode=memory");
+    let is_done = Arc::new(AtomicBool::new(false));
     let ended = write_database(sample(), &path, false, |handle| {
         // The first statement that SQLite runs from now on finds it.
+        let is_done = is_done.clone();
         std::thread::spawn(move || {
-            loop {
+            while !is_done.load(Ordering::Relaxed) {
                 handle.interrupt();
             }
         });
     });
+    is_done.store(true, Ordering::Relaxed);
     match ended {
         Err(Error::Interrupted) => assert!(scratch.names().is_empty(), "{:?}", scratch.names()),
         // It was sooner done than the thread began.

@@ -82,7 +82,7 @@ fn child(name: &str, filter: &str, root: &TempDir) -> Child {
     command.args([name, "--exact", "--nocapture", "--test-threads=1"]).env(ROLE, name);
     command.env_remove("RUST_LOG").env("SILVERPOINT_DIR", root.path()).env("SILVERPOINT_FILTER", filter);
     // Recording threads wait for this process, however busy the machine is.
-    command.env("SILVERPOINT_COLLECTOR", "1").env("SILVERPOINT_BLOCK_MAX", "60s");
+    command.env("SILVERPOINT_COLLECTOR", "1").env("SILVERPOINT_BLOCK_MAX", "600s");
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("this program again")
 }
 

@@ -17,7 +17,13 @@ fn set_directives(text: &str) {
     let root = env::var_os("SILVERPOINT_DIR").unwrap();
     let root = Root::open_directory(root.as_ref()).unwrap();
     let name = observer::list(&root).unwrap()[0];
-    ObservedSession::open(&root, name).unwrap().write_directives(text).unwrap();
+    let session = ObservedSession::open(&root, name).unwrap();
+    let begun = Instant::now();
+    session.write_directives(text).unwrap();
+    // It waits for those who follow, but no longer than a second; they may need more on a busy machine.
+    if begun.elapsed() >= Duration::from_secs(1) {
+        while !session.await_followers().unwrap() {}
+    }
 }
 
 /// Waits until it is so: the adapter applies new directives in a thread of its own.

@@ -99,7 +99,7 @@ fn log_in_a_child() {
         let file = env::var_os(LOG).unwrap();
         let logger = Logger::start(Config::new("info").sink(Sink::file(file))).unwrap();
         info!("first of the child");
-        assert_eq!(logger.stop(Duration::from_secs(30)), Flushed::Complete);
+        assert_eq!(logger.stop(Duration::from_secs(300)), Flushed::Complete);
     });
 }
 

@@ -274,7 +274,7 @@ pub fn collect(
 fn wait_for_session(root: &Path, child: &mut Child) -> ObservedSession {
     let start = Instant::now();
     loop {
-        assert!(start.elapsed() < Duration::from_secs(60), "no session of {}", child.id());
+        assert!(start.elapsed() < Duration::from_secs(300), "no session of {}", child.id());
         let open = || {
             let root = Root::open_directory(root).ok()?;
             // (A child that it has forked meanwhile has one of its own.)
@@ -348,7 +348,7 @@ fn letting_go() {
     let until = |what: &str, done: &dyn Fn() -> bool| {
         let start = Instant::now();
         while !done() {
-            assert!(start.elapsed() < Duration::from_secs(60), "{what}");
+            assert!(start.elapsed() < Duration::from_secs(300), "{what}");
             thread::sleep(Duration::from_millis(2));
         }
     };
@@ -385,7 +385,7 @@ fn switched_from_outside() {
     session.write_directives("wanted=trace").unwrap();
     let start = Instant::now();
     while session.counters().unwrap().slabs_next == 0 {
-        assert!(start.elapsed() < Duration::from_secs(60), "switched on");
+        assert!(start.elapsed() < Duration::from_secs(300), "switched on");
     }
     thread::sleep(Duration::from_millis(20));
     session.write_directives("wanted=off, enough=on").unwrap();

@@ -31,7 +31,8 @@ import subprocess
 import sys
 import time
 
-PATIENCE = 60
+# Of a machine that has much else to do.
+PATIENCE = 300
 
 
 def lttng(*words):

@@ -1,6 +1,7 @@
 // Records one event for each line of input, and says so. Before that a line `c` closes all descriptors, as a
-// daemon does, and opens files of its own under their numbers. A line `f` forks, and the child records. From
-// a line `g` on the child obeys; the parent waits for its end. A line `o` records another event.
+// daemon does, and opens files of its own under their numbers. A line `f` forks, and the child records until
+// there is a file `enough`, but 300 times at least. From a line `g` on the child obeys; the parent waits for
+// its end. A line `o` records another event.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,7 +30,7 @@ int main() {
             const pid_t child = fork();
             if (child == 0) {
                 // Its session begins with its first record, and its events shortly after.
-                for (int i = 0; i < 300; ++i) {
+                for (int i = 0; i < 300 || (i < 60'000 && access("enough", F_OK) != 0); ++i) {
                     tick();
                     usleep(10'000);
                 }
