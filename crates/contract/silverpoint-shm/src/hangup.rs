@@ -102,7 +102,7 @@ fn install() -> std::io::Result<()> {
 }
 
 fn address() -> libc::sighandler_t {
-    let ours: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) = hear;
+    let ours: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) = on_hangup;
     ours as *const () as libc::sighandler_t
 }
 
@@ -121,7 +121,7 @@ fn put_back() -> bool {
     unsafe { libc::sigaction(libc::SIGHUP, (*BEFORE.action.get()).as_ptr(), null_mut()) == 0 }
 }
 
-extern "C" fn hear(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+extern "C" fn on_hangup(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let _errno = ErrnoGuard::new();
     HEARD.fetch_add(1, Ordering::Relaxed);
     if !BEFORE.is_known.load(Ordering::Acquire) {
@@ -159,7 +159,7 @@ mod tests {
     /// Like handlers that are installed later: counts, and calls ours.
     extern "C" fn later(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
         LATER.fetch_add(1, Ordering::Relaxed);
-        hear(signal, info, context);
+        on_hangup(signal, info, context);
     }
 
     fn install(handler: libc::sighandler_t, flags: c_int) {

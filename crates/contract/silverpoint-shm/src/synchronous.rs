@@ -81,7 +81,7 @@ pub fn add(function: Function) -> Added {
     unsafe { *place.function.get() = Some(function) };
     place.state.store(ON, Ordering::SeqCst);
     COUNT.fetch_add(1, Ordering::SeqCst);
-    owner::come_by();
+    owner::force_slow_path();
     Added(place)
 }
 

@@ -17,7 +17,7 @@ use loom::sync::atomic::{AtomicU32, AtomicU64, fence};
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 use silverpoint_shm::ring::{
-    BUSY, Head, Platform, Room, Shared, Word32, Word64, look_at_memory, ring_doorbell,
+    BUSY, Platform, Producer, Room, Shared, Word32, Word64, look_at_memory, ring_doorbell,
 };
 use silverpoint_wire::layout::ring::{
     ADOPTION, CLAIMING, LIVE, PRESENT, RETIRED, RETURNED, RETURNING, STATE_MASK,
@@ -121,8 +121,8 @@ impl Ring {
         })
     }
 
-    fn head(&self, base: u64) -> Head<Loom> {
-        let head = Head::new((std::ptr::null(), 0));
+    fn producer(&self, base: u64) -> Producer<Loom> {
+        let producer = Producer::new((std::ptr::null(), 0));
         let shared = Shared {
             committed: &self.committed,
             oldest: &self.oldest,
@@ -130,10 +130,10 @@ impl Ring {
             waiting: &self.waiting,
             wake: &self.wake,
         };
-        // SAFETY: the ring outlives the head in every test, which is its only producer.
-        unsafe { head.attach(shared, (std::ptr::from_ref(self), 0), CAPACITY, base) };
-        assert_eq!(head.ready().load(Ordering::Relaxed), BUSY);
-        head
+        // SAFETY: the ring outlives the producer in every test, and the ring has no other.
+        unsafe { producer.attach(shared, (std::ptr::from_ref(self), 0), CAPACITY, base) };
+        assert_eq!(producer.ready().load(Ordering::Relaxed), BUSY);
+        producer
     }
 
     fn word(&self, position: u64) -> u64 {
@@ -142,13 +142,13 @@ impl Ring {
 }
 
 /// Writes record number `number` where there is room.
-fn put(head: &Head<Loom>, number: u64) {
-    // SAFETY: room has been made at the head's position.
+fn put(producer: &Producer<Loom>, number: u64) {
+    // SAFETY: room has been made at the producer's position.
     unsafe {
-        Loom::put(head.here(), head.position(), RECORD as u64 | 1 << 32);
-        Loom::put(head.here(), head.position() + 8, number);
+        Loom::put(producer.here(), producer.position(), RECORD as u64 | 1 << 32);
+        Loom::put(producer.here(), producer.position() + 8, number);
     }
-    head.commit(head.position(), RECORD);
+    producer.commit(producer.position(), RECORD);
 }
 
 /// Takes what is whole from `consumed` on; gives the numbers.
@@ -191,12 +191,12 @@ fn transfer_with_wrap_pads_and_waiting() {
         let producer = {
             let ring = ring.clone();
             thread::spawn(move || {
-                let head = ring.head(BASE);
+                let producer = ring.producer(BASE);
                 for number in 0..RECORDS {
-                    while head.make_room(RECORD, false) == Room::Full {
-                        head.wait_for_room(RECORD, u64::MAX, || false);
+                    while producer.make_room(RECORD, false) == Room::Full {
+                        producer.wait_for_room(RECORD, u64::MAX, || false);
                     }
-                    put(&head, number);
+                    put(&producer, number);
                 }
             })
         };
@@ -215,18 +215,18 @@ fn transfer_with_wrap_pads_and_waiting() {
 fn a_waiting_producer_is_always_woken() {
     model(4, || {
         let ring = Ring::new(0);
-        let head = ring.head(0);
+        let producer = ring.producer(0);
         for number in 0..4 {
-            assert!(matches!(head.make_room(RECORD, false), Room::Ready { .. }));
-            put(&head, number);
+            assert!(matches!(producer.make_room(RECORD, false), Room::Ready { .. }));
+            put(&producer, number);
         }
-        assert_eq!(head.make_room(RECORD, false), Room::Full);
+        assert_eq!(producer.make_room(RECORD, false), Room::Full);
         let collector = {
             let ring = ring.clone();
             thread::spawn(move || consume(&ring, &mut Vec::new()))
         };
-        while head.make_room(RECORD, false) == Room::Full {
-            head.wait_for_room(RECORD, u64::MAX, || false);
+        while producer.make_room(RECORD, false) == Room::Full {
+            producer.wait_for_room(RECORD, u64::MAX, || false);
         }
         collector.join().unwrap();
     });
@@ -237,15 +237,15 @@ fn a_waiting_producer_is_always_woken() {
 fn a_producer_that_waits_is_woken_for_an_emptied_ring() {
     model(4, || {
         let (first, last) = (Ring::new(0), Ring::new(0));
-        let before = first.head(0);
+        let before = first.producer(0);
         assert!(matches!(before.make_room(RECORD, false), Room::Ready { .. }));
         put(&before, 0);
-        let head = last.head(0);
+        let producer = last.producer(0);
         for number in 1..5 {
-            assert!(matches!(head.make_room(RECORD, false), Room::Ready { .. }));
-            put(&head, number);
+            assert!(matches!(producer.make_room(RECORD, false), Room::Ready { .. }));
+            put(&producer, number);
         }
-        assert_eq!(head.make_room(RECORD, false), Room::Full);
+        assert_eq!(producer.make_room(RECORD, false), Room::Full);
         let collector = {
             let (first, last) = (first.clone(), last.clone());
             thread::spawn(move || {
@@ -259,7 +259,7 @@ fn a_producer_that_waits_is_woken_for_an_emptied_ring() {
         };
         let is_empty = || first.consumed.load(Ordering::Acquire) == first.committed.load(Ordering::Acquire);
         while !is_empty() {
-            head.wait_for_room(RECORD, u64::MAX, is_empty);
+            producer.wait_for_room(RECORD, u64::MAX, is_empty);
         }
         collector.join().unwrap();
     });
@@ -271,16 +271,16 @@ fn overwriting_under_a_reader() {
     model(3, || {
         const RECORDS: u64 = 6;
         let ring = Ring::new(0);
-        let head = ring.head(0);
-        let write = move |head: &Head<Loom>, number| {
+        let producer = ring.producer(0);
+        let write = move |producer: &Producer<Loom>, number| {
             assert!(
-                matches!(head.make_room(RECORD, true), Room::Ready { .. }),
+                matches!(producer.make_room(RECORD, true), Room::Ready { .. }),
                 "overwriting always has room"
             );
-            put(head, number);
+            put(producer, number);
         };
         for number in 0..3 {
-            write(&head, number);
+            write(&producer, number);
         }
         let reader = {
             let ring = ring.clone();
@@ -304,7 +304,7 @@ fn overwriting_under_a_reader() {
             })
         };
         for number in 3..RECORDS {
-            write(&head, number);
+            write(&producer, number);
         }
         reader.join().unwrap();
     });
@@ -318,9 +318,9 @@ fn the_doorbell_is_always_heard() {
         let producer = {
             let ring = ring.clone();
             thread::spawn(move || {
-                let head = ring.head(0);
-                assert!(matches!(head.make_room(RECORD, false), Room::Ready { .. }));
-                put(&head, 7);
+                let producer = ring.producer(0);
+                assert!(matches!(producer.make_room(RECORD, false), Room::Ready { .. }));
+                put(&producer, 7);
                 ring_doorbell::<Loom>(&ring.sleeping, &ring.doorbell);
             })
         };

@@ -156,7 +156,7 @@ impl Live {
             };
             if session.is_alive().unwrap_or(false) && self.is_meant(&session) {
                 present.push(place.name);
-                self.meet(&place, &session, files)?;
+                self.register(&place, &session, files)?;
                 if self.switch.as_ref().is_some_and(|switch| switch.is_due(&place, &session)) {
                     due.push(place);
                 }
@@ -194,7 +194,7 @@ impl Live {
     }
 
     /// Decides how a living session is read.
-    fn meet(
+    fn register(
         &mut self,
         place: &Place,
         session: &ObservedSession,

@@ -224,7 +224,7 @@ impl Site {
             return word as u32;
         }
         let registered = register::<M, A>();
-        if Registered::is_in_want(self.state.load(Ordering::Relaxed)) {
+        if Registered::awaits_memory(self.state.load(Ordering::Relaxed)) {
             // It was on and found no room: now it has a byte of its own, or is off, or still goes without.
             self.state.store(ptr::from_ref(registered.state).cast_mut(), Ordering::Release);
         }

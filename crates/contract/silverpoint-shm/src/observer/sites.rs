@@ -99,8 +99,8 @@ impl ObservedSession {
 
     /// The description at an offset of the region.
     fn description<'w>(&self, window: &'w mut Window, at: u64) -> Result<Option<&'w [u8]>, ObserveError> {
-        let Some(head) = self.window(window, at, 4)? else { return Ok(None) };
-        let size = u32_at(head, 0).unwrap_or(0) as usize;
+        let Some(producer) = self.window(window, at, 4)? else { return Ok(None) };
+        let size = u32_at(producer, 0).unwrap_or(0) as usize;
         if size % 8 != 0 || !(FIXED_SIZE..=SIZE_MAX).contains(&size) {
             return Ok(None);
         }

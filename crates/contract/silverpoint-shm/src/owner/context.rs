@@ -96,7 +96,7 @@ fn mine() -> Option<(&'static Contexts, &'static Local, usize)> {
 fn ask(local: &'static Local, slot: usize) {
     compiler_fence(Ordering::SeqCst);
     for number in 0..LANES {
-        local.lane(slot, number).head.come_by();
+        local.lane(slot, number).producer.force_slow_path();
     }
 }
 
@@ -131,14 +131,14 @@ impl Lane {
             return false;
         }
         let state = contexts.state();
-        if !self.head.has_ring() {
+        if !self.producer.has_ring() {
             return state != 0;
         }
         state != self.stated.state.get() || (state != 0 && self.eighth() != self.stated.eighth.get())
     }
 
     fn eighth(&self) -> u64 {
-        self.head.position() / (self.head.capacity() as u64 / EIGHTHS)
+        self.producer.position() / (self.producer.capacity() as u64 / EIGHTHS)
     }
 
     /// Writes the record that says which fields those after it have.
@@ -159,17 +159,17 @@ impl Lane {
             let pairs = if fits { pairs } else { &[] };
             let total = (FRAME + pairs.len()).next_multiple_of(8);
             let is_cut = contexts.is_cut() || !fits;
-            let head = total as u32 | if is_cut { TRUNCATED } else { 0 };
-            let position = self.head.position();
+            let producer = total as u32 | if is_cut { TRUNCATED } else { 0 };
+            let position = self.producer.position();
             let mut begin = [0u8; FRAME - 1];
-            begin[..4].copy_from_slice(&head.to_le_bytes());
+            begin[..4].copy_from_slice(&producer.to_le_bytes());
             begin[4..8].copy_from_slice(&at::record::CONTEXT.to_le_bytes());
             begin[8..16].copy_from_slice(&session.source.now().to_le_bytes());
             begin[16..20].copy_from_slice(&(2 + pairs.len() as u32).to_le_bytes());
             begin[20] = 0xBF;
-            // SAFETY: `total` bytes at the head's position are free for this record, and the lane is this thread's; what is written is not more.
+            // SAFETY: `total` bytes at the producer's position are free for this record, and the lane is this thread's; what is written is not more.
             unsafe {
-                let to = self.head.here().wrapping_add(position as usize);
+                let to = self.producer.here().wrapping_add(position as usize);
                 to.add(total - 8).cast::<u64>().write_unaligned(0);
                 std::ptr::copy_nonoverlapping(begin.as_ptr(), to, begin.len());
                 std::ptr::copy_nonoverlapping(pairs.as_ptr(), to.add(begin.len()), pairs.len());
@@ -177,7 +177,7 @@ impl Lane {
             }
             self.stated.state.set(contexts.state());
             self.stated.eighth.set(self.eighth());
-            self.head.commit(position, total);
+            self.producer.commit(position, total);
             Ok(())
         });
         written

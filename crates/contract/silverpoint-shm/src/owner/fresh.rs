@@ -137,7 +137,7 @@ fn count_as_backed(session: &Session, slab: u32, end: u32) -> u32 {
 }
 
 /// Makes sure that a slab is backed up to `need`, from where its backed part ends. What the collector has
-/// prepared is backed already: its pages come into the page tables later, piece by piece ([`ring::Head`]).
+/// prepared is backed already: its pages come into the page tables later, piece by piece ([`ring::Producer`]).
 fn back(session: &Session, slab: u32, need: u32) -> bool {
     let slab_bytes = session.layout.slab_bytes;
     // SAFETY: offsets within the entry.

@@ -14,7 +14,7 @@ use crate::sys::{self, ErrnoGuard};
 /// What becomes of a lane for which there is room now when its record is made: only those of the thread's own lane are given. Others are made within a function, or by
 /// a signal handler that interrupts a record.
 pub(super) fn ready(session: &Session, number: usize) -> u32 {
-    // After setting how far the hot path may go; see `super::come_by`.
+    // After setting how far the hot path may go; see `super::force_slow_path`.
     fence(Ordering::SeqCst);
     if number == 0 && synchronous::is_wanted() { GIVEN } else { lane::idle(session) }
 }

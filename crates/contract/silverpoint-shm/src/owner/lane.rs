@@ -28,7 +28,7 @@ use super::settings::LEVELS;
 use super::slabs::{self, Claim, SIZES, Slice};
 use super::{paged, prepared};
 use crate::lines::{self, AHEAD};
-use crate::ring::{self, COLD, HOT, Head, Machine, Room};
+use crate::ring::{self, COLD, HOT, Machine, Producer, Room};
 use crate::{clock, sys};
 
 /// Lanes of a thread: its own, and those of signal handlers that interrupt a record.
@@ -50,7 +50,7 @@ const HEARTBEAT_NS: u64 = 1_000_000_000;
 /// All zero is a lane without a ring; a fork wipes it to that.
 #[repr(C)]
 pub(crate) struct Lane {
-    pub(crate) head: Head<Machine>,
+    pub(crate) producer: Producer<Machine>,
     /// Lane 0: the thread that has the slot; 0 never used in this process image, [`FREE_SLOT`] given back.
     pub(crate) tid: AtomicU32,
     /// Index of [`slabs::capacity_of`].
@@ -88,9 +88,9 @@ struct Loss {
 impl Lane {
     /// Makes the lane one without a ring, from any state.
     pub(crate) fn reset(&self) {
-        self.head.detach();
-        self.head.ready().store(ring::BUSY, Ordering::Relaxed);
-        self.head.claiming().set(0);
+        self.producer.detach();
+        self.producer.ready().store(ring::BUSY, Ordering::Relaxed);
+        self.producer.claiming().set(0);
         for word in [&self.size, &self.stream, &self.settled, &self.degraded, &self.untold, &self.stall_why] {
             word.set(0);
         }
@@ -110,27 +110,27 @@ impl Lane {
 
     /// Gives its ring back, when the lane cannot be used any more.
     pub(crate) fn retire(&self, session: &Session) {
-        if self.head.has_ring() {
+        if self.producer.has_ring() {
             self.slice().set_state(session, at::ring::RETIRED);
         }
     }
 
     /// Tries to become the lane's one user; false when a record that this one interrupts is.
     pub(crate) fn enter(&self) -> bool {
-        let ready = self.head.ready();
+        let ready = self.producer.ready();
         if ready.load(Ordering::Relaxed) != ring::BUSY {
             ready.store(ring::BUSY, Ordering::Relaxed);
             return true;
         }
-        if self.head.has_ring() || self.head.claiming().get() != 0 {
+        if self.producer.has_ring() || self.producer.claiming().get() != 0 {
             return false;
         }
-        self.head.claiming().set(1);
+        self.producer.claiming().set(1);
         compiler_fence(Ordering::SeqCst);
         // A signal handler that came in between has made the lane one with a ring: then it is entered as that.
         if ready.load(Ordering::Relaxed) != ring::BUSY {
             ready.store(ring::BUSY, Ordering::Relaxed);
-            self.head.claiming().set(0);
+            self.producer.claiming().set(0);
             return true;
         }
         true
@@ -138,10 +138,10 @@ impl Lane {
 
     /// Ends what `enter` began, without a record.
     pub(crate) fn leave(&self, session: &Session) {
-        if self.head.has_ring() {
-            self.head.ready().store(idle(session), Ordering::Relaxed);
+        if self.producer.has_ring() {
+            self.producer.ready().store(idle(session), Ordering::Relaxed);
         } else {
-            self.head.claiming().set(0);
+            self.producer.claiming().set(0);
         }
     }
 
@@ -154,11 +154,11 @@ impl Lane {
         size: usize,
         level: u8,
     ) -> Result<usize, Cause> {
-        if !self.head.has_ring() && !self.claim(session, remembered, number, size) {
+        if !self.producer.has_ring() && !self.claim(session, remembered, number, size) {
             return Err(Cause::NoMemory);
         }
         loop {
-            let limit = (self.head.usable() / 4 / 8 * 8).min(at::record::SIZE_MAX);
+            let limit = (self.producer.usable() / 4 / 8 * 8).min(at::record::SIZE_MAX);
             if size > limit
                 && limit < at::record::SIZE_MAX
                 && self.grow(session, remembered, number, size, true)
@@ -169,7 +169,7 @@ impl Lane {
             let when_full = when_full(session, level);
             let overwrite = when_full == WhenFull::Overwrite;
             if self.degraded.get() != 0 {
-                if !overwrite && self.head.used() > self.head.capacity() as u64 / 2 {
+                if !overwrite && self.producer.used() > self.producer.capacity() as u64 / 2 {
                     return Err(Cause::from_number(self.degraded.get() - 1));
                 }
                 self.degraded.set(0);
@@ -177,13 +177,13 @@ impl Lane {
             if self.untold.get() != 0 {
                 self.tell(session, overwrite);
             }
-            self.head.set_overwritten(overwrite || overwrites(session));
+            self.producer.set_overwritten(overwrite || overwrites(session));
             // A larger ring is better than a wait, a loss, or a shortened history. It comes from what is at
             // hand, or as long as there is plenty for others.
-            if !paged::make(&self.head, session, self.slice(), want) {
+            if !paged::make(&self.producer, session, self.slice(), want) {
                 continue;
             }
-            let mut room = self.head.make_room(want, false);
+            let mut room = self.producer.make_room(want, false);
             if room == Room::Full
                 && (self.grow(session, remembered, number, size, slabs::is_plenty(session, self.next_size()))
                     || (!overwrite && self.go_on(session, remembered, number, when_full == WhenFull::Drop)))
@@ -191,7 +191,7 @@ impl Lane {
                 continue;
             }
             if room == Room::Full && overwrite {
-                room = self.head.make_room(want, true);
+                room = self.producer.make_room(want, true);
             }
             match room {
                 Room::Ready { crossed } => {
@@ -218,7 +218,7 @@ impl Lane {
 
     /// Counts a record that was not recorded.
     pub(crate) fn lose(&self, session: &Session, cause: Cause) {
-        if !self.head.has_ring() {
+        if !self.producer.has_ring() {
             return lose_in_session(session, cause);
         }
         let number = cause as usize;
@@ -235,7 +235,7 @@ impl Lane {
 
     /// Counts a record of a signal handler that found every lane taken. The lane is busy: only the shared counter may be touched.
     pub(crate) fn lose_nested(&self, session: &Session) {
-        if self.head.has_ring() {
+        if self.producer.has_ring() {
             self.slice().losses(session, Cause::Nested as usize).fetch_add(1, Ordering::Relaxed);
         } else {
             lose_in_session(session, Cause::Nested);
@@ -282,7 +282,7 @@ impl Lane {
     ) -> bool {
         let goal = fitting(session, size).max(self.next_size());
         if goal >= SIZES
-            || slabs::capacity_of(session, goal).is_none_or(|capacity| capacity <= self.head.capacity())
+            || slabs::capacity_of(session, goal).is_none_or(|capacity| capacity <= self.producer.capacity())
         {
             return false;
         }
@@ -291,11 +291,11 @@ impl Lane {
         if time < after_ns.get() {
             return false;
         }
-        self.head.claiming().set(1);
+        self.producer.claiming().set(1);
         if self.attach(session, remembered, number, goal, may_begin_slab) {
             return true;
         }
-        self.head.claiming().set(0);
+        self.producer.claiming().set(0);
         after_ns.set(time + GROWTH_PAUSE_NS);
         false
     }
@@ -317,18 +317,19 @@ impl Lane {
             return false;
         }
         let size = self.size.get() as usize;
-        self.head.claiming().set(1);
+        self.producer.claiming().set(1);
         if self.attach(session, remembered, number, size, slabs::is_plenty(session, size)) {
             return true;
         }
-        self.head.claiming().set(0);
+        self.producer.claiming().set(0);
         self.continue_after_ns.set(time + FURTHER_PAUSE_NS);
         false
     }
 
     /// Whether the session has no larger rings.
     fn is_largest(&self, session: &Session) -> bool {
-        slabs::capacity_of(session, self.next_size()).is_none_or(|capacity| capacity <= self.head.capacity())
+        slabs::capacity_of(session, self.next_size())
+            .is_none_or(|capacity| capacity <= self.producer.capacity())
     }
 
     /// Puts the lane on a slice of that size, and retires the one it had. The lane is marked as claiming.
@@ -345,18 +346,18 @@ impl Lane {
         }
         let claim = self.claim_of(session, number, size, may_begin_slab);
         let Some(claimed) = slabs::claim(session, remembered, &claim) else { return false };
-        if self.head.has_ring() {
+        if self.producer.has_ring() {
             self.slice().set_state(session, at::ring::RETIRED);
         }
         // SAFETY: the slice is this lane's alone since it was claimed, and stays mapped.
         unsafe {
             let data = claimed.slice.0.part(session.layout.ring_header_size as usize).address();
-            self.head.attach(claimed.slice.shared(session), data, claimed.capacity, claimed.base);
+            self.producer.attach(claimed.slice.shared(session), data, claimed.capacity, claimed.base);
         }
         if !claimed.slice.is_there() {
-            paged::attach(&self.head, session, claimed.slice, claimed.there);
+            paged::attach(&self.producer, session, claimed.slice, claimed.there);
         } else if !prepared::is_prepared(session, claimed.slice) {
-            self.head.set_entered();
+            self.producer.set_entered();
         }
         self.slice.set(claimed.slice.0.address());
         self.stream.set(claimed.stream);
@@ -365,7 +366,7 @@ impl Lane {
         self.claimed_ns.set(clock::coarse_ns());
         self.settled.set(0);
         self.degraded.set(0);
-        self.head.claiming().set(0);
+        self.producer.claiming().set(0);
         true
     }
 
@@ -382,7 +383,7 @@ impl Lane {
 
     /// Whether a larger ring is to be had, and this one was filled twice while it was young, or is half full.
     fn is_too_small(&self, session: &Session) -> bool {
-        (self.head.used() > self.head.capacity() as u64 / 2 || self.is_filled_early())
+        (self.producer.used() > self.producer.capacity() as u64 / 2 || self.is_filled_early())
             && slabs::is_plenty(session, self.next_size())
     }
 
@@ -395,18 +396,18 @@ impl Lane {
             self.settled.set(1);
             return false;
         }
-        self.head.position() - self.head.base() >= 2 * self.head.capacity() as u64
+        self.producer.position() - self.producer.base() >= 2 * self.producer.capacity() as u64
     }
 
     /// What is due at every stride of the ring.
     fn now_and_then(&self, session: &Session, remembered: &Remembered) {
         // Below a quarter of the ring no collector needs to be woken.
-        if self.head.used() >= self.head.capacity() as u64 / 4 {
+        if self.producer.used() >= self.producer.capacity() as u64 / 4 {
             ring_doorbell(session);
         }
         anchors::add_now_and_then(session, remembered);
-        if let Some(ahead) = self.head.ahead_in_new_lap() {
-            let at = self.head.here().wrapping_add(self.head.position() as usize);
+        if let Some(ahead) = self.producer.ahead_in_new_lap() {
+            let at = self.producer.here().wrapping_add(self.producer.position() as usize);
             lines::take(at, ahead.min(AHEAD));
         }
     }
@@ -437,8 +438,9 @@ impl Lane {
         let is_largest = self.is_largest(session);
         let result = loop {
             ring_doorbell(session);
-            self.head.wait_for_room(size, WAIT_NS, || is_largest && slabs::is_one_adoptable(session, &claim));
-            if self.head.has_room(size)
+            self.producer
+                .wait_for_room(size, WAIT_NS, || is_largest && slabs::is_one_adoptable(session, &claim));
+            if self.producer.has_room(size)
                 || self.go_on(session, remembered, number, false)
                 || when_full(session, level) != WhenFull::Block
             {
@@ -497,21 +499,21 @@ impl Lane {
 
     fn put(&self, session: &Session, record: &mut [u8], site: u32, ticks: u64, overwrite: bool) -> bool {
         // Where there is no memory laps become shorter, but not that short.
-        while !paged::make(&self.head, session, self.slice(), record.len()) {}
-        if self.head.make_room(record.len(), overwrite) == Room::Full {
+        while !paged::make(&self.producer, session, self.slice(), record.len()) {}
+        if self.producer.make_room(record.len(), overwrite) == Room::Full {
             return false;
         }
         let size = record.len() as u32;
         record[0..4].copy_from_slice(&size.to_le_bytes());
         record[4..8].copy_from_slice(&site.to_le_bytes());
         record[8..16].copy_from_slice(&ticks.to_le_bytes());
-        let position = self.head.position();
-        // SAFETY: make_room has made room for these bytes at the head's position, and the lane is this thread's.
+        let position = self.producer.position();
+        // SAFETY: make_room has made room for these bytes at the producer's position, and the lane is this thread's.
         unsafe {
-            let to = self.head.here().wrapping_add(position as usize);
+            let to = self.producer.here().wrapping_add(position as usize);
             std::ptr::copy_nonoverlapping(record.as_ptr(), to, record.len());
         }
-        self.head.commit(position, record.len());
+        self.producer.commit(position, record.len());
         true
     }
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::at;
 use super::session::Session;
 use super::slabs::Slice;
-use crate::ring::{Head, Machine, look_at_memory};
+use crate::ring::{Machine, Producer, look_at_memory};
 
 /// Bytes that are made at a time.
 pub(super) const PAGE: u32 = 4096;
@@ -63,25 +63,25 @@ impl Slice {
     }
 }
 
-/// Tells the head of a lane that has just taken a slice where memory is missing. `there`: bytes of the slice that
+/// Tells the producer of a lane that has just taken a slice where memory is missing. `there`: bytes of the slice that
 /// have memory.
 #[cold]
-pub(super) fn attach(head: &Head<Machine>, session: &Session, slice: Slice, there: u32) {
+pub(super) fn attach(producer: &Producer<Machine>, session: &Session, slice: Slice, there: u32) {
     let header = session.layout.ring_header_size as usize;
     let begin = (slice.begin_of_records(session) + 1).next_multiple_of(PAGE as usize);
-    head.set_there(begin.max(there as usize) - header, at::ring::KEPT - header);
+    producer.set_there(begin.max(there as usize) - header, at::ring::KEPT - header);
 }
 
 /// Makes memory for a record of `size` bytes. False: there is none, and the ring has become smaller.
 #[inline(always)]
-pub(super) fn make(head: &Head<Machine>, session: &Session, slice: Slice, size: usize) -> bool {
-    head.missing(size).is_none_or(|missing| make_more(head, session, slice, size, missing))
+pub(super) fn make(producer: &Producer<Machine>, session: &Session, slice: Slice, size: usize) -> bool {
+    producer.missing(size).is_none_or(|missing| make_more(producer, session, slice, size, missing))
 }
 
 #[cold]
 #[inline(never)]
 fn make_more(
-    head: &Head<Machine>,
+    producer: &Producer<Machine>,
     session: &Session,
     slice: Slice,
     size: usize,
@@ -91,17 +91,17 @@ fn make_more(
     let mut next = Some(missing);
     while let Some(missing) = next {
         let from = header + missing.start;
-        let to = (header + missing.end).next_multiple_of(PAGE as usize).min(header + head.capacity());
-        let most = header + head.capacity() - from;
+        let to = (header + missing.end).next_multiple_of(PAGE as usize).min(header + producer.capacity());
+        let most = header + producer.capacity() - from;
         let made = session.back_some_of_rings(slice.place(session) + from, to - from, most);
         if made == 0 {
-            head.refuse_memory();
+            producer.refuse_memory();
             return false;
         }
-        if head.reaches_memory(missing.start + made) {
+        if producer.reaches_memory(missing.start + made) {
             slice.set_paged(false);
         }
-        next = head.missing(size);
+        next = producer.missing(size);
     }
     true
 }

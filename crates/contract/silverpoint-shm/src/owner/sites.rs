@@ -33,7 +33,7 @@ static LATER: AtomicU8 = AtomicU8::new(AGAIN);
 
 impl Registered {
     /// Whether this is the state byte of a site that has found no room, and may yet find some.
-    pub fn is_in_want(state: *const AtomicU8) -> bool {
+    pub fn awaits_memory(state: *const AtomicU8) -> bool {
         std::ptr::eq(state, &ON) || std::ptr::eq(state, &LATER)
     }
 }

@@ -1,7 +1,7 @@
 //! The slot of a thread: its lanes and contexts.
 //!
 //! ```text
-//!  HEAD (thread-local pointer) ──▶ EMPTY                    a thread before its first record
+//!  PRODUCER (thread-local pointer) ──▶ EMPTY                    a thread before its first record
 //!                              ──▶ lane 0 of its slot       afterwards; all zero in a forked child
 //! ```
 
@@ -11,35 +11,35 @@ use std::sync::atomic::Ordering;
 use super::lane::{FREE_SLOT, LANES};
 use super::local::{Local, MAX_THREADS, SLOTS_USED};
 use crate::lasting::Lasting;
-use crate::ring::{Head, Machine};
+use crate::ring::{Machine, Producer};
 use crate::sys;
 
 /// Slots that a new thread examines for one of a dead thread before it takes an unused one: each is a call of
 /// the kernel. At most a quarter as many slots of dead threads as living ones remain until they are found.
 const LOOK_AT: u32 = 4;
 
-pub(super) struct Empty(pub(super) Head<Machine>);
+pub(super) struct Empty(pub(super) Producer<Machine>);
 // SAFETY: nothing writes to it: the hot path stops at `ready`, the cold path takes it for no lane.
 unsafe impl Sync for Empty {}
-/// The head of no lane.
-pub(super) static EMPTY: Empty = Empty(Head::new(std::ptr::null_mut()));
+/// The producer of no lane.
+pub(super) static EMPTY: Empty = Empty(Producer::new(std::ptr::null_mut()));
 
 thread_local! {
     /// Where the thread's next record goes.
-    pub(super) static HEAD: Cell<Lasting<Head<Machine>>> = const { Cell::new(Lasting::new(&EMPTY.0)) };
+    pub(super) static PRODUCER: Cell<Lasting<Producer<Machine>>> = const { Cell::new(Lasting::new(&EMPTY.0)) };
 }
 
 /// The slot that this thread has.
 #[inline]
 pub(crate) fn slot_of_mine(local: &'static Local) -> Option<usize> {
-    local.slot_of(std::ptr::from_ref(HEAD.get().get()).cast())
+    local.slot_of(std::ptr::from_ref(PRODUCER.get().get()).cast())
 }
 
 /// This thread's slot.
 pub(crate) fn slot(local: &'static Local) -> Option<usize> {
-    let head = HEAD.get().get();
+    let producer = PRODUCER.get().get();
     let tid = sys::thread_id();
-    if let Some(slot) = local.slot_of(std::ptr::from_ref(head).cast()) {
+    if let Some(slot) = local.slot_of(std::ptr::from_ref(producer).cast()) {
         let owner = &local.lane(slot, 0).tid;
         // Wiped: this is the thread that forked. Nobody else takes its slot, since slots of the parent are not given out again.
         if owner.load(Ordering::Relaxed) == 0 {
@@ -49,15 +49,15 @@ pub(crate) fn slot(local: &'static Local) -> Option<usize> {
     }
     let slot = claim_slot(local, tid)?;
     let lane = local.lane(slot, 0);
-    if !std::ptr::eq(HEAD.get().get(), head) {
+    if !std::ptr::eq(PRODUCER.get().get(), producer) {
         // A signal handler's record was quicker: the thread has a slot. It may be the same one, which was this thread's already.
-        let mine = local.slot_of(std::ptr::from_ref(HEAD.get().get()).cast());
+        let mine = local.slot_of(std::ptr::from_ref(PRODUCER.get().get()).cast());
         if mine != Some(slot) {
             lane.tid.store(FREE_SLOT, Ordering::Release);
         }
         return mine;
     }
-    HEAD.set(Lasting::new(&lane.head));
+    PRODUCER.set(Lasting::new(&lane.producer));
     crate::crash::on_first_record();
     Some(slot)
 }

@@ -12,11 +12,11 @@ use super::giving;
 use super::lane::{self, LANES, Lane};
 use super::local::{self, Local};
 use super::session::Session;
-use super::slot::{EMPTY, HEAD, slot};
+use super::slot::{EMPTY, PRODUCER, slot};
 use crate::clock;
 use crate::lasting::Lasting;
 use crate::lines::{self, AHEAD};
-use crate::ring::{BUSY, GIVEN, HOT, Head, Machine};
+use crate::ring::{BUSY, GIVEN, HOT, Machine, Producer};
 use crate::sys::ErrnoGuard;
 
 /// The level fatal.
@@ -24,7 +24,7 @@ const MAX_LEVEL: u8 = 5;
 
 /// Room for one record in this thread's ring. Dropped without [`Reservation::commit`] it leaves nothing.
 pub struct Reservation {
-    head: &'static Head<Machine>,
+    producer: &'static Producer<Machine>,
     at: *mut u8,
     position: u64,
     ticks: u64,
@@ -35,13 +35,13 @@ pub struct Reservation {
 
 /// Whether the hot path has marked the thread's lane busy before it gave up.
 #[derive(Clone, Copy)]
-pub struct Owned(Option<&'static Head<Machine>>);
+pub struct Owned(Option<&'static Producer<Machine>>);
 
 impl Owned {
     /// Nothing is recorded: the lane is as it was.
     pub fn give_up(self) {
-        if let Some(head) = self.0 {
-            head.ready().store(HOT, Ordering::Relaxed);
+        if let Some(producer) = self.0 {
+            producer.ready().store(HOT, Ordering::Relaxed);
         }
     }
 }
@@ -57,33 +57,33 @@ pub fn reserve(size: usize) -> Result<Reservation, Owned> {
 /// As [`reserve`], of which the record will have no more than `most` bytes.
 #[inline(always)]
 pub fn reserve_up_to(size: usize, most: usize) -> Result<Reservation, Owned> {
-    reserve_in(HEAD.get().get(), size, most)
+    reserve_in(PRODUCER.get().get(), size, most)
 }
 
 #[inline(always)]
-fn reserve_in(head: &'static Head<Machine>, size: usize, most: usize) -> Result<Reservation, Owned> {
-    if head.ready().load(Ordering::Relaxed) != HOT {
+fn reserve_in(producer: &'static Producer<Machine>, size: usize, most: usize) -> Result<Reservation, Owned> {
+    if producer.ready().load(Ordering::Relaxed) != HOT {
         return Err(Owned(None));
     }
-    head.ready().store(BUSY, Ordering::Relaxed);
+    producer.ready().store(BUSY, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
-    if !head.fits(size) {
-        return Err(Owned(Some(head)));
+    if !producer.fits(size) {
+        return Err(Owned(Some(producer)));
     }
     // Before the clock: compilers would load it again behind it.
-    let position = head.position();
+    let position = producer.position();
     // The clock before what follows, so that it does not wait for the lines asked for below.
     let ticks = clock::counter();
-    let at = head.here().wrapping_add(position as usize);
-    if head.reaches(AHEAD + most) {
+    let at = producer.here().wrapping_add(position as usize);
+    if producer.reaches(AHEAD + most) {
         lines::take(at.wrapping_add(AHEAD), most);
     }
-    Ok(Reservation { head, at, position, ticks, room: size, ready: HOT })
+    Ok(Reservation { producer, at, position, ticks, room: size, ready: HOT })
 }
 
 /// Where the calling thread records. It stays there once it has a ring: so who has memory of the thread's own keeps it, and need not look for it.
 #[derive(Clone, Copy)]
-pub struct Here(Lasting<Head<Machine>>, PhantomData<*const ()>);
+pub struct Here(Lasting<Producer<Machine>>, PhantomData<*const ()>);
 
 impl Here {
     /// Where nothing is recorded at once.
@@ -92,7 +92,7 @@ impl Here {
     /// That of the calling thread now.
     #[inline(always)]
     pub fn find() -> Self {
-        Self(HEAD.get(), PhantomData)
+        Self(PRODUCER.get(), PhantomData)
     }
 
     /// As [`reserve`].
@@ -105,16 +105,16 @@ impl Here {
 /// As [`reserve`], but all the room that there is without asking: at least `least` bytes. The caller says with [`Reservation::commit_ahead`] how many it used.
 #[inline(always)]
 pub fn reserve_rest(least: usize) -> Result<Reservation, Owned> {
-    let head = HEAD.get().get();
-    if head.ready().load(Ordering::Relaxed) != HOT {
+    let producer = PRODUCER.get().get();
+    if producer.ready().load(Ordering::Relaxed) != HOT {
         return Err(Owned(None));
     }
-    head.ready().store(BUSY, Ordering::Relaxed);
+    producer.ready().store(BUSY, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
-    let Some(room) = head.left(least) else { return Err(Owned(Some(head))) };
-    let position = head.position();
-    let at = head.here().wrapping_add(position as usize);
-    Ok(Reservation { head, at, position, ticks: clock::counter(), room, ready: HOT })
+    let Some(room) = producer.left(least) else { return Err(Owned(Some(producer))) };
+    let position = producer.position();
+    let at = producer.here().wrapping_add(position as usize);
+    Ok(Reservation { producer, at, position, ticks: clock::counter(), room, ready: HOT })
 }
 
 /// Gives the calling thread its ring now, and touches what its first record will, so that this costs what any other does. Nothing is recorded. Does nothing
@@ -154,7 +154,7 @@ impl Reservation {
     /// `size` is a multiple of 8, at least 16 and at most [`Reservation::room`], and as many bytes at [`Reservation::at`] are a whole record.
     #[inline(always)]
     pub unsafe fn commit(self, size: usize) {
-        self.head.commit(self.position, size);
+        self.producer.commit(self.position, size);
         // Known where the code is compiled, on the hot path: there it never is.
         if self.ready == GIVEN {
             // SAFETY: by the caller.
@@ -169,7 +169,7 @@ impl Reservation {
     /// As for `commit`.
     #[inline(always)]
     pub unsafe fn commit_ahead(self, size: usize) {
-        if self.head.reaches(AHEAD + size) {
+        if self.producer.reaches(AHEAD + size) {
             lines::take(self.at.wrapping_add(AHEAD), size);
         }
         // SAFETY: by the caller.
@@ -179,7 +179,7 @@ impl Reservation {
     /// Gives the room back and stays the lane's one user: [`reserve_slowly`] goes on.
     #[inline(always)]
     pub fn keep(self) -> Owned {
-        let owned = Owned(Some(self.head));
+        let owned = Owned(Some(self.producer));
         std::mem::forget(self);
         owned
     }
@@ -188,8 +188,8 @@ impl Reservation {
     #[cold]
     pub fn lose(self, cause: Cause) {
         if let Some(session) = local::existing() {
-            // SAFETY: every head that is reserved is the first field of a lane.
-            let lane = unsafe { &*std::ptr::from_ref(self.head).cast::<Lane>() };
+            // SAFETY: every producer that is reserved is the first field of a lane.
+            let lane = unsafe { &*std::ptr::from_ref(self.producer).cast::<Lane>() };
             lane.lose(session, cause);
         }
     }
@@ -199,7 +199,7 @@ impl Drop for Reservation {
     #[inline(always)]
     fn drop(&mut self) {
         compiler_fence(Ordering::SeqCst);
-        self.head.ready().store(self.ready, Ordering::Relaxed);
+        self.producer.ready().store(self.ready, Ordering::Relaxed);
     }
 }
 
@@ -238,17 +238,17 @@ pub fn reserve_slowly(size: usize, level: u8, owned: Owned) -> Option<Reservatio
         return None;
     };
     let (lane, number) = match owned.0 {
-        // SAFETY: every head that is not EMPTY is the first field of a lane, and EMPTY is never owned.
-        Some(head) => (unsafe { &*std::ptr::from_ref(head).cast::<Lane>() }, 0),
+        // SAFETY: every producer that is not EMPTY is the first field of a lane, and EMPTY is never owned.
+        Some(producer) => (unsafe { &*std::ptr::from_ref(producer).cast::<Lane>() }, 0),
         None => enter(session, local)?,
     };
     match lane.room_in_context(session, local, number, size, level) {
         Ok(room) => {
-            let head = &lane.head;
-            let position = head.position();
-            let at = head.here().wrapping_add(position as usize);
+            let producer = &lane.producer;
+            let position = producer.position();
+            let at = producer.here().wrapping_add(position as usize);
             Some(Reservation {
-                head,
+                producer,
                 at,
                 position,
                 ticks: session.source.now(),

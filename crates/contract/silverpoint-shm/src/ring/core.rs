@@ -17,7 +17,7 @@
 //! than that. Elsewhere it is a quarter: reading the collector's words costs as much as ten records.
 //!
 //! Who may write what: the producer `committed`, `oldest`, `waiting` and the data; the collector `consumed` and `wake`. A record becomes visible by
-//! the one release store of `committed` in [`Head::commit`], together with the pad before it.
+//! the one release store of `committed` in [`Producer::commit`], together with the pad before it.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -25,13 +25,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::platform::{Platform, Word32, Word64};
 
-/// [`Head::ready`]: a record of this lane is being written, or the lane has no ring.
+/// [`Producer::ready`]: a record of this lane is being written, or the lane has no ring.
 pub const BUSY: u32 = 0;
-/// [`Head::ready`]: the hot path may go ahead.
+/// [`Producer::ready`]: the hot path may go ahead.
 pub const HOT: u32 = 1;
-/// [`Head::ready`]: idle, but each record takes the cold path (ticks come from the system's clock).
+/// [`Producer::ready`]: idle, but each record takes the cold path (ticks come from the system's clock).
 pub const COLD: u32 = 2;
-/// [`Head::ready`]: as [`COLD`]; what is recorded now is given to functions of the program's when it is published ([`crate::synchronous`]).
+/// [`Producer::ready`]: as [`COLD`]; what is recorded now is given to functions of the program's when it is published ([`crate::synchronous`]).
 pub const GIVEN: u32 = 3;
 
 /// Sub-buffers of a ring.
@@ -45,7 +45,7 @@ const PAD: u64 = 8;
 /// Only the owning thread uses it, and signal handlers that interrupt this thread. Those see `ready` busy and
 /// take the next lane, so that every other field has one user at a time.
 #[repr(C, align(64))]
-pub struct Head<P: Platform> {
+pub struct Producer<P: Platform> {
     // What the hot path touches: one cache line.
     ready: AtomicU32,
     /// 1 while a slice is being claimed for this lane.
@@ -53,7 +53,7 @@ pub struct Head<P: Platform> {
     /// Position where the next record goes; a multiple of 8.
     cur: Cell<u64>,
     /// Position up to which records may be written without asking: within this lap, and not before `cur`. Or
-    /// 0, which another thread may store at any time ([`Head::come_by_soon`]).
+    /// 0, which another thread may store at any time ([`Producer::force_slow_path_soon`]).
     bound: AtomicU64,
     /// The data, addressed by positions of this lap.
     here: Cell<P::Data>,
@@ -80,7 +80,7 @@ pub struct Head<P: Platform> {
     is_partial: Cell<bool>,
     /// Bytes at the beginning of the data that have memory in any case.
     first: Cell<u64>,
-    /// Bytes of a stride: an eighth of the capacity, or a quarter of it. Not more than the largest record: [`Head::fits`] compares with nothing else.
+    /// Bytes of a stride: an eighth of the capacity, or a quarter of it. Not more than the largest record: [`Producer::fits`] compares with nothing else.
     stride: Cell<u64>,
     /// The last eighth (position / (capacity / 8)) that a record has begun in.
     marked: Cell<u64>,
@@ -109,7 +109,7 @@ impl<P: Platform> Clone for Shared<P> {
 }
 impl<P: Platform> Copy for Shared<P> {}
 
-/// What [`Head::make_room`] found.
+/// What [`Producer::make_room`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
     /// The record may be written at `cur`. `crossed`: it is the first one in another eighth.
@@ -121,7 +121,7 @@ pub enum Room {
     Full,
 }
 
-impl<P: Platform> Head<P> {
+impl<P: Platform> Producer<P> {
     /// A lane without a ring. `nowhere` is never used as an address.
     pub const fn new(nowhere: P::Data) -> Self {
         use std::ptr::null;
@@ -197,7 +197,7 @@ impl<P: Platform> Head<P> {
         self.usable.get() as usize
     }
 
-    /// Offsets of the data between which memory is to be made before [`Head::make_room`] for a record of `size` bytes. Behind the record
+    /// Offsets of the data between which memory is to be made before [`Producer::make_room`] for a record of `size` bytes. Behind the record
     /// there must be some for a pad: the lap may have to end there.
     #[inline(always)]
     pub fn missing(&self, size: usize) -> Option<Range<usize>> {
@@ -224,7 +224,7 @@ impl<P: Platform> Head<P> {
         (end > there).then(|| (there - lap) as usize..(end - lap) as usize)
     }
 
-    /// What [`Head::missing`] has asked for is there, up to this offset. True: now all of the ring is.
+    /// What [`Producer::missing`] has asked for is there, up to this offset. True: now all of the ring is.
     pub fn reaches_memory(&self, to: usize) -> bool {
         let there = self.lap_of_memory() + to as u64;
         let is_whole = there >= self.base.get() + self.capacity.get() as u64;
@@ -233,7 +233,7 @@ impl<P: Platform> Head<P> {
         !self.is_partial.get()
     }
 
-    /// There is no memory for what [`Head::missing`] has asked for. From now on laps end before that.
+    /// There is no memory for what [`Producer::missing`] has asked for. From now on laps end before that.
     pub fn refuse_memory(&self) {
         let lap = self.lap_of_memory();
         self.usable.set((self.there.get() - lap - PAD).min(self.usable.get()));
@@ -265,13 +265,13 @@ impl<P: Platform> Head<P> {
     }
 
     /// The next record does not fit, so that it takes the cold path.
-    pub fn come_by(&self) {
+    pub fn force_slow_path(&self) {
         self.set_bound(self.cur.get());
     }
 
-    /// As [`Head::come_by`], for a lane of another thread. If that thread is in the cold path, the cold path
-    /// must check the reason for the call, after a full fence following [`Head::make_room`].
-    pub fn come_by_soon(&self) {
+    /// As [`Producer::force_slow_path`], for a lane of another thread. If that thread is in the cold path, the cold path
+    /// must check the reason for the call, after a full fence following [`Producer::make_room`].
+    pub fn force_slow_path_soon(&self) {
         self.set_bound(0);
     }
 
@@ -355,7 +355,7 @@ impl<P: Platform> Head<P> {
         self.cur.get() + size as u64 <= self.reach.get()
     }
 
-    /// Publishes what was written at `position`, which is [`Head::position`]: `size` bytes, and the pad before them. The caller holds the lane busy and
+    /// Publishes what was written at `position`, which is [`Producer::position`]: `size` bytes, and the pad before them. The caller holds the lane busy and
     /// had room for them.
     #[inline(always)]
     pub fn commit(&self, position: u64, size: usize) {

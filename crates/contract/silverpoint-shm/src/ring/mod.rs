@@ -7,7 +7,7 @@ mod core;
 mod memory;
 mod platform;
 
-pub use self::core::{BUSY, COLD, EIGHTHS, GIVEN, HOT, Head, Room, Shared, ring_doorbell};
+pub use self::core::{BUSY, COLD, EIGHTHS, GIVEN, HOT, Producer, Room, Shared, ring_doorbell};
 pub use self::memory::look_at_memory;
 pub use self::platform::{Machine, Platform, Word32, Word64};
 

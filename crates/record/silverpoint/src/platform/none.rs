@@ -88,7 +88,7 @@ pub(crate) mod owner {
     }
 
     impl Registered {
-        pub(crate) fn is_in_want(_: *const AtomicU8) -> bool {
+        pub(crate) fn awaits_memory(_: *const AtomicU8) -> bool {
             false
         }
     }
