@@ -11,11 +11,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use silverpoint_convert::Writer;
 use silverpoint_convert::silver::SilverWriter;
-use silverpoint_convert::{Process, Record, Writer};
 use silverpoint_dbwin::{Copied, Listening};
 use silverpoint_read::{Scratch, Targets};
-use silverpoint_trace::{Site, What};
+use silverpoint_trace::{Record, Site, What};
 use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::site::SiteDescription;
 
@@ -180,11 +180,12 @@ impl Part {
         let mut args = (text.len() as u32).to_le_bytes().to_vec();
         args.extend_from_slice(text.as_bytes());
         self.bytes += 64 + args.len();
-        let (process, process_number) = self.process(copied);
+        let (process, pid, process_number) = self.process(copied);
         let record = Record {
             wall_ns: nanoseconds(time),
             ticks: None,
             process: &process,
+            pid,
             process_number,
             tid: 0,
             thread: "",
@@ -195,7 +196,8 @@ impl Part {
         self.writer.write(&record).map_err(at(self.path.display()))
     }
 
-    fn process(&mut self, copied: &Copied) -> (Process, usize) {
+    /// Its name, process id and number.
+    fn process(&mut self, copied: &Copied) -> (Arc<str>, u32, usize) {
         let mut key = (copied.pid, Arc::clone(&copied.name));
         if &*copied.name == "?" && !self.processes.contains_key(&key) {
             if self.unknown < UNKNOWN_PROCESSES {
@@ -204,9 +206,9 @@ impl Part {
                 key.0 = 0;
             }
         }
-        let process = Process { name: key.1.to_string(), pid: key.0 };
         let next = self.processes.len();
-        (process, *self.processes.entry(key).or_insert(next))
+        let number = *self.processes.entry(key.clone()).or_insert(next);
+        (key.1, key.0, number)
     }
 }
 
