@@ -81,10 +81,10 @@ class Build:
         compiled(["ar", "rcs", archive, *objects])
         return archive
 
-    def c_driver(self, source, name):
+    def c_driver(self, source, name, extra=()):
         """As a user's program in C: the C compiler, and the library for C."""
         program = self.directory / name
-        compiled(["gcc", *C_FLAGS, f"-I{ROOT / 'cpp/include'}", source, self.c_library(), self.directory / "libharness.a", "-o", program, "-pthread", "-lm"])
+        compiled(["gcc", *C_FLAGS, *extra, f"-I{ROOT / 'cpp/include'}", source, self.c_library(), self.directory / "libharness.a", "-o", program, "-pthread", "-lm"])
         return program
 
     def cargo(self, *arguments, cwd=ROOT, target=None):
@@ -104,10 +104,10 @@ class Build:
         self.cargo(cwd=BENCH / "rust", target=target)
         return target / "release/silverpoint-bench-rust"
 
-    def rust_lttng_driver(self):
-        """The same package's driver of the columns of LTTng."""
-        target = self.directory / "rust"
-        self.cargo("--bin", "lttng", cwd=BENCH / "rust", target=target)
+    def rust_lttng_driver(self, usdt=False):
+        """The same package's driver of the columns of LTTng, without or with probes of USDT."""
+        target = self.directory / ("rust-usdt" if usdt else "rust")
+        self.cargo("--bin", "lttng", *(["--features", "usdt"] if usdt else []), cwd=BENCH / "rust", target=target)
         return target / "release/lttng"
 
 

@@ -11,15 +11,18 @@ from .report import text
 
 CASES = {"literal": "literal", "three.fields": "3 numbers", "text.fields": "2 numbers and a text", "floats.fields": "128 floats"}
 BY_HAND = "LTTng-UST"
-# Ours in each language. LTTng knows the events of the last, and wants none.
+# Ours in each language. LTTng knows the events of the fourth, and wants none. The last is compiled with probes of USDT,
+# to which nobody is attached.
 LANGUAGES = {"C++": "silverpoint", "C": "silverpoint-c", "Rust": "silverpoint-rust"}
-WAYS = ("LTTng alone", "ring and LTTng", "ring alone", "ring alone beside LTTng")
+WAYS = ("LTTng alone", "ring and LTTng", "ring alone", "ring alone beside LTTng", "ring alone, with USDT")
 OURS = {language: tuple(f"{name}, {way}" for way in WAYS) for language, name in LANGUAGES.items()}
-LTTNG, BOTH, RING, BESIDE = OURS["C++"]
+LTTNG, BOTH, RING, BESIDE, USDT = OURS["C++"]
 ROWS = (BY_HAND, *(name for names in OURS.values() for name in names))
 PATH = "/var/lib/silverpoint/data/frame.000"
 # Of a call by hand: what ours by LTTng may take at most.
 BUDGET = {"literal": 1.0, "three.fields": 1.0, "text.fields": 1.0, "floats.fields": 1.05}
+# What a probe of USDT may add while nobody is attached, in ns.
+USDT_BUDGET = 1.0
 
 
 def shown(values, form="d"):
@@ -63,7 +66,8 @@ class Ours(silverpoint.Facility):
         tracer = ["`SILVERPOINT_PROBES=lttng`, the session of *LTTng-UST*" + (" with other events enabled" if beside else "")] if in_lttng or beside else []
         into = " and ".join((["`silverpoint run`, raw blocks to disk"] if in_ring else []) + tracer)
         macro = "event!(target:" if name.startswith(LANGUAGES["Rust"]) else "SP_EVENT(name,"
-        self.how = f"`{macro} …)` with the names and arguments of the provider's events; {into}"
+        compiled = "; compiled with `SILVERPOINT_USDT` (in Rust the feature `usdt`)" if name.endswith(WAYS[-1]) else ""
+        self.how = f"`{macro} …)` with the names and arguments of the provider's events; {into}{compiled}"
 
     def launch(self, bench, arguments, workspace, options=()):
         command, environment = super().launch(bench, arguments, workspace, options)
@@ -111,18 +115,20 @@ def stand_in(bench):
     return path
 
 
-def drivers(bench, languages=tuple(LANGUAGES)):
+def drivers(bench, languages=tuple(LANGUAGES), usdt=False):
     """{language: driver} of ours."""
     folder = building.BENCH / "lttng"
-    build = {"C++": lambda: bench.cxx_driver(folder / "ours.cpp", "lttng-ours"), "C": lambda: bench.c_driver(folder / "ours.c", "lttng-ours-c"), "Rust": bench.rust_lttng_driver}
+    name, extra = ("lttng-ours-usdt", ("-DSILVERPOINT_USDT",)) if usdt else ("lttng-ours", ())
+    build = {"C++": lambda: bench.cxx_driver(folder / "ours.cpp", name, extra), "C": lambda: bench.c_driver(folder / "ours.c", f"{name}-c", extra),
+             "Rust": lambda: bench.rust_lttng_driver(usdt)}
     return {language: build[language]() for language in languages}
 
 
 def ours(bench, languages=tuple(LANGUAGES)):
     """The facilities of ours. The tools of LTTng must be there."""
-    probes, built = library(bench), drivers(bench, languages)
-    kinds = ((False, True), (True, True), (True, False), (True, False, True))
-    return [Ours(name, built[language], probes, *kind) for language in languages for name, kind in zip(OURS[language], kinds)]
+    probes, built, with_usdt = library(bench), drivers(bench, languages), drivers(bench, languages, usdt=True)
+    kinds = ((built, False, True), (built, True, True), (built, True, False), (built, True, False, True), (with_usdt, True, False))
+    return [Ours(name, drivers[language], probes, *kind) for language in languages for name, (drivers, *kind) in zip(OURS[language], kinds)]
 
 
 def cases_of(facility):
@@ -131,7 +137,7 @@ def cases_of(facility):
 
 
 def verdicts(found):
-    """A line for each bar: what our event costs beside one by hand."""
+    """A line for each bar: what our event costs beside one by hand, and what a probe of USDT adds."""
     lines = []
     for language, (alone, *_) in OURS.items():
         for case, title in CASES.items():
@@ -141,6 +147,16 @@ def verdicts(found):
                 continue
             times = figures(mine)[0] / figures(theirs)[0]
             lines.append(f"- {language}, {title}: {text(times)} × an event by hand, at most {BUDGET[case]}: {'pass' if times <= BUDGET[case] else 'MISS'}")
+    for language, (*_, ring, _, usdt) in OURS.items():
+        for case, title in CASES.items():
+            without, probed = found.get((ring, case)), found.get((usdt, case))
+            if not without or not probed:
+                lines.append(f"- {language}, {title}, with USDT: not counted")
+                continue
+            # In floors each, so that what slows one of the processes counts in neither.
+            floor = figures(without)[1]
+            more = (figures(probed)[0] / figures(probed)[1] - figures(without)[0] / floor) * floor
+            lines.append(f"- {language}, {title}, with USDT: {more:+.2f} ns, at most {USDT_BUDGET}: {'pass' if more <= USDT_BUDGET else 'MISS'}")
     return lines
 
 

@@ -50,7 +50,7 @@ class Arrived(unittest.TestCase):
 
 class Table(unittest.TestCase):
     def found(self):
-        ns = {lttng.BY_HAND: 100} | {name: value for names in lttng.OURS.values() for name, value in zip(names, (90, 110, 12, 12))}
+        ns = {lttng.BY_HAND: 100} | {name: value for names in lttng.OURS.values() for name, value in zip(names, (90, 110, 12, 12, 12.5))}
         return {(name, case): [{"pairs": [[value, 10.0]] * 5}] * 3 for name, value in ns.items() for case in lttng.CASES if case != "floats.fields" or name not in lttng.OURS["C"]}
 
     def test_rows_and_bars_stand_beside_the_floor_of_the_same_run(self):
@@ -61,18 +61,22 @@ class Table(unittest.TestCase):
         self.assertEqual([row.split(",")[0] for row in lttng.ROWS[1:]], [name for name in ("silverpoint", "silverpoint-c", "silverpoint-rust") for _ in lttng.WAYS])
         # C has no arrays of numbers.
         self.assertEqual(page.count("0.90 × an event by hand, at most"), 11)
-        self.assertEqual(page.count(": pass"), 11)
+        self.assertEqual(page.count("with USDT: +0.50 ns, at most 1.0: pass"), 11)
+        self.assertEqual(page.count(": pass"), 22)
         self.assertIn("- C, 128 floats: not counted", page)
+        self.assertIn("- C, 128 floats, with USDT: not counted", page)
         found[lttng.LTTNG, "literal"] = [{"pairs": [[130.0, 10.0]] * 5}]
+        found[lttng.USDT, "literal"] = [{"pairs": [[13.5, 10.0]] * 5}]
         del found[lttng.BY_HAND, "floats.fields"]
         page = "\n".join(lttng.markdown(found))
         self.assertIn("- C++, literal: 1.30 × an event by hand, at most 1.0: MISS", page)
+        self.assertIn("- C++, literal, with USDT: +1.50 ns, at most 1.0: MISS", page)
         self.assertIn("- Rust, 128 floats: not counted", page)
         self.assertEqual(lttng.markdown({(lttng.BY_HAND, "literal"): found[lttng.BY_HAND, "literal"]}), [])
 
     def test_the_figures_are_in_the_file_for_programs(self):
         rows = lttng.rows(self.found())
-        self.assertEqual((len(rows), rows[0]["facility"], rows[0]["floor_ns"]), (48, lttng.BY_HAND, 10.0))
+        self.assertEqual((len(rows), rows[0]["facility"], rows[0]["floor_ns"]), (59, lttng.BY_HAND, 10.0))
         named = {one.key if hasattr(one, "key") else one[0] for one in figures.READERS["structured"]({"results": [], "lttng": rows})}
         self.assertIn(f"lttng/{lttng.LTTNG}/three.fields", named)
 
