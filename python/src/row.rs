@@ -120,7 +120,10 @@ impl Keeper {
         Some(Row {
             wall_ns: record.wall_ns,
             mark,
-            process: self.process(record.process_number, || Process { name: record.process.to_owned(), pid: record.pid }),
+            process: self.process(record.process_number, || Process {
+                name: record.process.to_owned(),
+                pid: record.pid,
+            }),
             tid: record.tid,
             thread: self.thread(record.process_number, record.tid, record.thread),
             context,

@@ -201,6 +201,13 @@ fn events_need_no_ring_and_heed_filters() {
     check(&scratch, &[&"alone", &program("shop.cpp"), &"20"]);
 }
 
+/// `enable-event --loglevel`, in C++, C and Rust.
+#[test]
+fn events_are_enabled_by_level() {
+    let Some(scratch) = prepared() else { return };
+    check(&scratch, &[&"levels", &SILVERPOINT, &program("shop.cpp"), &shop_in_c(), &example("shop")]);
+}
+
 #[test]
 fn events_of_rust_need_no_ring_and_heed_filters() {
     let Some(scratch) = prepared() else { return };

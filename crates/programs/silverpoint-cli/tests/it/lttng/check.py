@@ -396,6 +396,27 @@ def alone(program, times):
     print(f"{len(found)} events, the ring off")
 
 
+def levels(silverpoint, *programs):
+    for program in programs:
+        subprocess.run([silverpoint, "run", "--quiet", "--filter", "trace", "-o", "levels.silver", "--force", "--", program, "0"], input="\n", text=True, check=True)
+        once = recorded(silverpoint, "levels.silver")
+        wanted = names_of([record for record in once if record["level"] not in ("debug", "trace")])
+        assert wanted and wanted < names_of(once), (wanted, names_of(once))
+        shutil.rmtree("trace", ignore_errors=True)
+        with Daemon():
+            lttng("create", "one", f"--output={os.getcwd()}/trace")
+            # It means this level and more severe ones.
+            lttng("enable-event", "--userspace", "shop:*", "--loglevel=TRACE_INFO")
+            lttng("start")
+            go(start([program, "5"], SILVERPOINT_PROBES="lttng", SILVERPOINT_FILTER="off"), names_of(once))
+            lttng("stop")
+            lttng("destroy")
+        # (Sites of one name in one session have their places behind it.)
+        found = [f"shop:{name.partition('#')[0]}" for name, _ in events("trace")]
+        assert set(found) == wanted and all(found.count(name) >= 5 for name in wanted), (sorted(set(found)), sorted(wanted))
+        print(f"{len(wanted)} of {len(names_of(once))} events")
+
+
 def switched(silverpoint, *programs):
     for program in programs:
         shutil.rmtree("trace", ignore_errors=True)
@@ -673,7 +694,7 @@ def in_own_namespace():
 def main():
     in_own_namespace()
     os.environ["LTTNG_HOME"] = os.environ["HOME"] = os.getcwd()
-    {"fields": fields, "atrace": atrace, "glog": glog, "facades": facades, "facades_switched": facades_switched, "facades_apart": facades_apart, "without_ring": without_ring, "alone": alone, "ends": ends, "fork": fork, "busy": busy, "allocs": allocs, "reloaded": reloaded, "page": page, "switched": switched, "scopes": scopes, "daemons": daemons, "many": many}[sys.argv[1]](*sys.argv[2:])
+    {"fields": fields, "atrace": atrace, "glog": glog, "facades": facades, "facades_switched": facades_switched, "facades_apart": facades_apart, "without_ring": without_ring, "alone": alone, "levels": levels, "ends": ends, "fork": fork, "busy": busy, "allocs": allocs, "reloaded": reloaded, "page": page, "switched": switched, "scopes": scopes, "daemons": daemons, "many": many}[sys.argv[1]](*sys.argv[2:])
 
 
 if __name__ == "__main__":
