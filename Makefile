@@ -92,7 +92,7 @@ lint:
 format:
 	scripts/setup lint
 	cargo fmt --all
-	cargo fmt --manifest-path python/Cargo.toml
+	git ls-files '*/Cargo.lock' | sed 's/lock$$/toml/' | xargs -n 1 cargo fmt --manifest-path
 	git ls-files '*.hpp' '*.cpp' '*.h' '*.c' | xargs -r clang-format-16 -i
 
 # Cargo and CMake show what they build. SILVERPOINT_CARGO_PROFILE is the profile of libsilverpoint; a PROGRAM that is given is not built.

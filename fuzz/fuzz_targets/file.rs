@@ -36,7 +36,9 @@ fuzz_target!(|bytes: &[u8]| {
                     }
                 }
             }
-            BlockKind::STREAMS => StreamInfo::decode_all(payload).for_each(|stream| drop(stream.thread_name())),
+            BlockKind::STREAMS => {
+                StreamInfo::decode_all(payload).for_each(|stream| drop(stream.thread_name()))
+            }
             BlockKind::LOSSES => LossInfo::decode_all(payload).for_each(drop),
             BlockKind::RECORDS if header.encoding != 0 => {
                 let mut inner = payload.to_vec();
@@ -48,7 +50,8 @@ fuzz_target!(|bytes: &[u8]| {
                 }
                 let mut raw = Vec::new();
                 let expanded = expand(&inner, header.raw_size as usize, &signatures, &mut raw);
-                let skimmed = skim(&inner, header.raw_size as usize, &signatures, |site| site % 2 == 0, |_| {});
+                let skimmed =
+                    skim(&inner, header.raw_size as usize, &signatures, |site| site % 2 == 0, |_| {});
                 assert_eq!(expanded.is_ok(), skimmed.is_ok());
                 Records::new(&raw).for_each(drop);
             }

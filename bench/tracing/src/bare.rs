@@ -85,4 +85,6 @@ macro_rules! bare {
     };
 }
 bare!(Deaf, |_attributes| (), |_event| ());
-bare!(Visiting, |attributes| visited(|sizes| attributes.record(sizes)), |event| visited(|sizes| event.record(sizes)));
+bare!(Visiting, |attributes| visited(|sizes| attributes.record(sizes)), |event| visited(
+    |sizes| event.record(sizes)
+));
