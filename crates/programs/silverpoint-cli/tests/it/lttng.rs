@@ -88,10 +88,10 @@ const SILVERPOINT: &str = env!("CARGO_BIN_EXE_silverpoint");
 #[test]
 fn every_field_in_cpp_is_as_in_the_ring() {
     let Some(scratch) = prepared() else { return };
-    let Some(ended) = check(&scratch, &[&"fields", &SILVERPOINT, &program("shop.cpp"), &"200"]) else {
+    let Some(ended) = check(&scratch, &[&"fields", &SILVERPOINT, &program("shop.cpp"), &"10000"]) else {
         return;
     };
-    assert_eq!(ended.out, "2200 events equal\n");
+    assert_eq!(ended.out, "110000 events equal\n");
 }
 
 #[test]
