@@ -3,6 +3,15 @@
 //   tls ──▶ Lane 0 ── the thread's own records
 //           Lane 1 ── records of a signal handler that interrupted a record of lane 0, and so on
 //
+//   ready:  kReady ──(make_busy)──▶ mark of a frame ──(make_ready)──▶ kReady
+//                                        └─(take_back: the frame is gone)─▶ mark of the frame that finds it
+//           0: new, or wiped by a fork ──(reset_thread, at the first record)──▶ kReady
+//
+// Each of these is a plain store by the owning thread, or by its signal handler. No other thread writes into
+// a lane, with one exception: each may make `limit` null, which only costs a cold path. So the hot path has
+// no locked instruction. Its six words (ready, cur, limit, delta, committed, reach) are the first 48 bytes of
+// a lane. When a thread has died, a new one may get its lanes, by compare-and-swap of `tid`.
+//
 // A lane's `ready` alone excludes a thread and its own signal handlers from each other. A handler finds it
 // busy while a record is being made, and goes one lane up. Everything else is read after it was cleared,
 // never before: a handler in between may wrap or change the ring. The kernel wipes the memory in a forked

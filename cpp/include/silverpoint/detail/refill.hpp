@@ -7,6 +7,21 @@
 //                         ├─ room: wrap with a pad, marks, doorbell, growth under pressure, a new limit
 //                         └─ full: grow, or continue in a further slice of the largest size; else drop,
 //                            wait (then degrade), or overwrite
+//
+// How often: at each quarter of the ring, as long as nothing is overwritten. Reading the collector's words
+// costs as much as ten records. A record of three numbers has 16 + 4 + 8 + 8 bytes, with its tail 40:
+//
+//   slice      (bytes - 256) / 4   records in it   what ten records add
+//     2 KiB                  448              11   91 %
+//    16 KiB                4,032             100   10 %
+//   128 KiB               32,704             817   1.2 %
+//     1 MiB              262,080           6,552   0.15 %
+//
+// So a small ring that fills quickly grows (is_too_small). Beyond 128 KiB little is left to save. Where
+// records are overwritten it is an eighth: that costs twice as much, and cuts the history by an eighth only.
+//
+// Who may do what: the owner of the lane, or its signal handler, does all of this. Another thread may only
+// make the limit null. The collector's words lie on a line of their own, which this reads (layout.hpp).
 #pragma once
 
 #include "lane.hpp"
