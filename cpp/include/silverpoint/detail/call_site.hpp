@@ -1,6 +1,13 @@
 // Sites of functions: what makes `silverpoint::info("x {}", x)` and `spdlog::info(…)` cost what a macro
 // costs.
 //
+//   info("x {}", x) ─▶ call_site<Tag> ─▶ category and level of the first? ─┬─ yes ─▶ its site ─▶ record
+//   Tag: a type of this call                                               └─ no ─▶ find_more
+//
+//   find_more ─┬─ nobody has the first yet: it is this one's
+//              ├─ found, or room for another (more_sites.hpp)
+//              └─ no room: the category becomes an argument (record_shared); else the record is lost
+//
 // A function cannot distinguish its callers by an argument, since an argument's value is no constant inside.
 // But the type of a lambda in a default template argument differs at each call. So a static variable of a
 // template of it belongs to that call. The place in the source comes with the template's text, as an object
@@ -9,6 +16,13 @@
 // A call may be made with several categories or levels (loggers in variables). The site of the first is
 // static. Others are made when they first occur, kept for ever and found by their key (more_sites.hpp). When
 // there are too many categories, the further ones are an argument of one site (record_shared).
+//
+// Who makes which transition: the thread that sets `claimed` writes level, file and line of the first site.
+// Then it stores `category` (release), and who loads that (acquire) sees them. They are never changed. Two
+// threads may make one further site each, which the session registers as the same.
+//
+// Beyond a macro, a call costs two loads and two comparisons. Further sites begin while less than half of the
+// session's table is used: 65,536 / 2 = 32,768. A call with texts of the run time has 64 sites for them.
 #pragma once
 
 #include <array>

@@ -1,4 +1,19 @@
 // Making a session, or joining one that another copy in this process has made.
+//
+//   join_session ─▶ <pid>-<start>-<n> with a held owner lock? ─▶ map, check ─▶ copies_joined + 1
+//        │ none
+//        ▼
+//   make_session ─▶ .new-<pid>-<random> ─▶ control, rings ─▶ header ─▶ owner lock ─▶ renamed ─▶ sweep
+//
+// The rename publishes everything at once: who finds a session by its name finds it whole.
+//
+// Who may do what: until the rename its maker alone writes. Later a copy counts itself in by
+// compare-and-swap, and never from 0: then the last one has left, and may be removing the directory.
+//
+// The bytes of a control file, for up to 65,536 sites. Most of them get memory only when they are used:
+//
+//   at once    header 4 + anchors 4 + process text 8 + directives 16 = 32 KiB; 16 bytes for each slab
+//   on use     states 64 KiB, entries 2 MiB (32 bytes each), index 512 KiB, descriptions 16 MiB
 #pragma once
 
 #include "opened.hpp"
