@@ -1,5 +1,8 @@
 //! Android's ATrace, for Rust on Linux and Android: the same calls, tags and properties, two outputs.
 //!
+//! **The invariant.** An end goes to the outputs in which its interval was begun, even if tags were switched
+//! meanwhile. A tag that is off costs a load and a comparison.
+//!
 //! ```
 //! use silverpoint_atrace::{self as atrace, Tag};
 //!
@@ -20,8 +23,7 @@
 //! **What is enabled.** Properties of Android's names ([`enabled_tags`]) enable the kernel's output. They are
 //! variables of the environment, or lines of the file that `SILVERPOINT_ATRACE_PROPERTIES` names, which is
 //! read again when it changes. Silverpoint's directives enable the rings: category `atrace::app` and the
-//! like; where properties are set, only tags that they enable. A tag that is off costs a load and a
-//! comparison.
+//! like; where properties are set, only tags that they enable.
 //!
 //! **USDT.** With the feature `usdt` of the crate `silverpoint`, each kind of call is a probe (`silverpoint:atrace_begin`
 //! and the like). It is hit while a tracer is attached, whether the tag is enabled or not.

@@ -1,5 +1,7 @@
 //! Procedural macros of the crate `silverpoint`: `#[derive(Trace)]`, and the one behind `info!`, `event!`, `span!` and their like.
 //!
+//! **The invariant.** The code they make names only public items of `silverpoint`, which documents them.
+//!
 //! ```ignore
 //! #[derive(silverpoint::Trace)]
 //! struct Order { id: u64, price: f64 }
@@ -19,7 +21,7 @@
 //!  bind       own types: from and to JSON and CBOR, for `silverpoint-bind`
 //! ```
 //!
-//! Use them through `silverpoint`, which documents them; the code they make names only its public items.
+//! Use them through `silverpoint`.
 
 mod atrace;
 mod bind;

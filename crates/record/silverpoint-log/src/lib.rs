@@ -1,5 +1,8 @@
 //! What programs and their crates record by `log`, recorded by Silverpoint: into rings that survive the death of the process, formatted once.
 //!
+//! **The invariant.** A record allocates nothing, but for the first of each place and set of keys. Texts and
+//! values are formatted once each.
+//!
 //! ```
 //! silverpoint_log::init();                                 // instead of env_logger::init()
 //!
@@ -17,7 +20,7 @@
 //! **USDT.** With the feature `usdt` of the crate `silverpoint`, records are hits of the probe `silverpoint:message`
 //! while a tracer is attached. Then `log::max_level()` is `Trace`, too.
 //!
-//! A record allocates nothing, but for the first of each place and set of keys. The facade formats the text: it is one argument, `{}`. Texts and values are formatted once each.
+//! The facade formats the text: it is one argument, `{}`.
 //!
 //! **Targets and keys that are made while the program runs** have sites of their own, within limits. These
 //! are 64 targets at each line (1,024 altogether where lines are unknown), and 262 sets of keys and types for

@@ -1,5 +1,8 @@
 //! What programs and their crates record by `tracing`, recorded by Silverpoint: typed, in tens of nanoseconds, safe from the death of the process.
 //!
+//! **The invariant.** An event allocates nothing and takes no lock; each of its fields is read once, and copied
+//! into the ring. No ring is held while code of the program runs.
+//!
 //! ```
 //! silverpoint_tracing::init();                             // instead of tracing_subscriber::fmt::init()
 //!
@@ -28,14 +31,13 @@
 //! while a tracer is attached. Spans are hits of `silverpoint:span_begin`, `span_entry`, `span_exit` and `span_end`.
 //! Every callsite then asks at each execution whether it is wanted.
 //!
-//! **Cost.** An event allocates nothing and takes no lock; each of its fields is read once, and copied into
-//! the ring. The first event of a callsite, and of each other combination of fields and types, registers a
+//! **Cost.** The first event of a callsite, and of each other combination of fields and types, registers a
 //! site: some microseconds. For one callsite 262 combinations have sites of their own, as long as all such
 //! sites take at most half of the session's table. Records of further combinations have their fields as one
 //! argument, a map `fields`.
 //!
-//! **Formatting of values** may run any code: it may record something itself, fork, or panic. No ring is held
-//! meanwhile; a record that was abandoned by a panic is counted as lost.
+//! **Formatting of values** may run any code: it may record something itself, fork, or panic. A record that was
+//! abandoned by a panic is counted as lost.
 //!
 //! **Spans** that are entered once, where they were made, are two records, as of [`silverpoint::span!`].
 //! Others (of futures, mostly) get an id. Their begin with its fields and their end with the fields `busy`

@@ -1,5 +1,8 @@
 //! Tracepoints that cost what reading the clock costs, keep their arguments typed, and survive the death of their process.
 //!
+//! **The invariant.** A tracepoint allocates nothing and takes no lock, so it may be in a signal handler. One
+//! that is off is two loads and a branch.
+//!
 //! ```
 //! use silverpoint::{Trace, counter, debug, event, info, span, warn};
 //!
@@ -21,17 +24,17 @@
 //!
 //! [`#[instrument]`](macro@instrument) makes a span of a function.
 //!
-//! Run the program under `silverpoint run -- ./app` and read with `silverpoint cat`. Without a collector and without settings everything is off: a tracepoint
-//! is two loads and a branch. `SILVERPOINT_FILTER=debug` records into memory from the start; another process can switch every site at any time.
+//! Run the program under `silverpoint run -- ./app` and read with `silverpoint cat`. Without a collector and
+//! without settings everything is off. `SILVERPOINT_FILTER=debug` records into memory from the start; another
+//! process can switch every site at any time.
 //!
 //! **Levels.** Events have level info. Spans, counters, instants, flows and links have level debug, in every
 //! language. `level: warn,` as the first argument changes that.
 //!
 //! Values that implement [`Trace`] may be recorded; types that contain themselves, too
-//! (`#[trace(recursive)]`). A tracepoint allocates nothing and takes no lock, so it may be in a signal
-//! handler. Values recorded by `%` and `?` run their own formatting, and should not be used there. That runs
-//! once for each record, before the ring is used. It may panic (then the record is counted as lost), fork, or
-//! record something itself.
+//! (`#[trace(recursive)]`). Values recorded by `%` and `?` run their own formatting, and should not be used in a
+//! signal handler. That runs once for each record, before the ring is used. It may panic (then the record is
+//! counted as lost), fork, or record something itself.
 //!
 //! **Values of other crates** are recorded with their types by the features `chrono`, `time` and `uuid`. The
 //! feature `serde` records every type that implements `Serialize`.
