@@ -1,5 +1,7 @@
 //! Records as Parquet and Arrow IPC files, for pandas, polars, DuckDB and other readers of these.
 //!
+//! **The invariant.** A value that a column cannot hold is an error, never a different value.
+//!
 //! ```sh
 //! silverpoint convert app.silver app.parquet    # the program pipes the records, as items of CBOR, to this helper
 //! ```
@@ -11,7 +13,7 @@
 //!                     argument a column   stream    IPC stream
 //! ```
 //!
-//! Streams: memory is that of one batch, and of one row group of Parquet as it is encoded. It is a crate outside the workspace, because its dependencies take longer to build than all the rest. The program calls it as a helper. A value that a column cannot hold is an error, never a different value.
+//! Streams: memory is that of one batch, and of one row group of Parquet as it is encoded. It is a crate outside the workspace, because its dependencies take longer to build than all the rest. The program calls it as a helper.
 #![forbid(unsafe_code)]
 
 mod column;

@@ -1,5 +1,8 @@
 //! Own types from and to JSON and CBOR: one description serves tracing and this (`spec/bind.md`).
 //!
+//! **The invariant.** What is read may be anything: nothing panics, and no memory is taken that the input's
+//! own size does not justify.
+//!
 //! ```
 //! use silverpoint_bind::{Bind, from_json, to_json};
 //!
@@ -25,7 +28,7 @@
 //!                      └────────────── copy ──────────────┘        without a type in between
 //! ```
 //!
-//! `#[derive(Bind)]` makes both, [`Put`] and [`Take`]. What is read may be anything: nothing panics, and no memory is taken that the input's own size does not justify.
+//! `#[derive(Bind)]` makes both, [`Put`] and [`Take`].
 #![forbid(unsafe_code)]
 
 // The derived code of this crate's own tests and examples names it, too.

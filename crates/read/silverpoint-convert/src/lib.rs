@@ -1,5 +1,8 @@
 //! Records from any format to any other: one [`Reader`] and one [`Writer`] a format, and one [`Record`] between them.
 //!
+//! **The invariant.** No input makes it panic. Memory is that of the largest record, and of the distinct sites
+//! and processes.
+//!
 //! ```
 //! use silverpoint_convert::json::JsonReader;
 //! use silverpoint_convert::tsv::TsvWriter;
@@ -20,8 +23,7 @@
 //!
 //! Text and CBOR formats share one way of reading. The format's parser puts one record at a time into a flat
 //! [`scratch`](scratch::Scratch), and `interpret` makes head, site and arguments of it. They share one way of
-//! writing too: [`document`] drives a visitor with the record. No tree is built, and memory is that of the
-//! largest record, and of the distinct sites and processes. No input makes it panic.
+//! writing too: [`document`] drives a visitor with the record. No tree is built.
 //!
 //! A custom format implements [`Reader`] or [`Writer`] and joins [`Formats`]: see `examples/own-format`.
 #![forbid(unsafe_code)]

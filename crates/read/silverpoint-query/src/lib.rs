@@ -1,6 +1,7 @@
 //! Questions to a trace: which records, which spans, how many, how long, and when again.
 //!
-//! A question reads a trace once, and memory grows with sites, threads and open spans, never with records.
+//! **The invariant.** A question reads a trace once, and memory grows with sites, threads and open spans, never
+//! with records.
 //!
 //! ```
 //! use silverpoint_query::filter::Filter;

@@ -1,5 +1,8 @@
 //! Records for programs that show them: of trace files, and of programs that live.
 //!
+//! **The invariant.** Nothing but directives is written into a session, on request alone. For any file, memory
+//! is that of marks, blocks, and of the requested batch.
+//!
 //! ```no_run
 //! use std::time::Duration;
 //!
@@ -27,8 +30,7 @@
 //! batch, tree         records with everything that is known about them; arguments as trees of typed values
 //! ```
 //!
-//! Nothing but directives is written into a session, on request alone. Nothing is printed. For any file, memory is that of marks, blocks,
-//! and of the requested batch.
+//! Nothing is printed.
 #![forbid(unsafe_code)]
 
 mod batch;

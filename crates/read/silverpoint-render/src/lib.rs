@@ -1,6 +1,7 @@
 //! Events and values as text and as JSON: templates, formats of numbers and times, lines and messages.
 //!
-//! Nothing here opens a file. Everything appends to a `String` of the caller; a record allocates nothing once the room has grown.
+//! **The invariant.** Nothing here opens a file. Everything appends to a `String` of the caller; a record
+//! allocates nothing once the room has grown.
 //!
 //! ```
 //! use silverpoint_render::time::{TimeText, push_duration};

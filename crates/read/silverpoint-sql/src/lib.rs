@@ -1,5 +1,9 @@
 //! SQL over trace files: virtual tables that read as far as a query needs, and databases that hold the same tables.
 //!
+//! **The invariant.** SQLite checks every row again itself, so a mistake in this crate can cost time but
+//! cannot give a row too many. A [`Database`] cannot be changed: neither a query nor anything in a file can
+//! write anywhere.
+//!
 //! ```no_run
 //! use std::path::PathBuf;
 //!
@@ -38,10 +42,8 @@
 //!       ─▶ views              one for each event name, with a column for each argument
 //! ```
 //!
-//! Constraints that SQLite pushes down only narrow what is read. SQLite checks every row again itself, so a
-//! mistake here can cost time but cannot give a row too many. A [`Database`] cannot be changed: neither a
-//! query nor anything in a file can write anywhere. [`write_database`] makes one that can. [`SavedRecords`]
-//! reads the records of such a database back.
+//! Constraints that SQLite pushes down only narrow what is read. [`write_database`] makes a database that can
+//! be changed. [`SavedRecords`] reads the records of such a database back.
 #![deny(unsafe_code)]
 
 mod database;

@@ -1,5 +1,8 @@
 //! Names of addresses: function, file and line, from the files that a program was built into.
 //!
+//! **The invariant.** Nothing of a file is used unless its build id is the one in the trace. [`Fault`] reports
+//! what cannot be found, and why.
+//!
 //! ```
 //! use std::path::Path;
 //!
@@ -19,8 +22,7 @@
 //! ```
 //!
 //! A path comes from a trace, which may be hostile. Only regular files are opened, and the bytes read are
-//! bounded. Nothing of them is used unless their build id is the one in the trace. [`Fault`] reports what
-//! cannot be found, and why. Each module is read once in a process.
+//! bounded. Each module is read once in a process.
 #![forbid(unsafe_code)]
 
 mod file;

@@ -1,7 +1,8 @@
 //! Trace files as events in order of time (`spec/file.md`), their verification, and their rewriting.
 //!
-//! Nothing in a file is trusted: what cannot be read costs a [`Note`] and nothing else, and only errors of the file system are errors.
-//! Memory is bounded by the number of blocks, streams and sites, and by the blocks that are open at once.
+//! **The invariant.** Nothing in a file is trusted: what cannot be read costs a [`Note`] and nothing else, and
+//! only errors of the file system are errors. Memory is bounded by the number of blocks, streams and sites, and
+//! by the blocks that are open at once.
 //!
 //! ```
 //! use silverpoint_trace::{Everything, Trace, with_parts};
