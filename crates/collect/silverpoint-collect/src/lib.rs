@@ -1,6 +1,9 @@
 //! The collector: drains sessions into trace files, each record exactly once, no matter which process dies
 //! and when.
 //!
+//! **The invariant.** Only stored records are released. The exception are kept records that were not
+//! requested (module `keep`); the file counts them.
+//!
 //! ```
 //! use silverpoint_collect::{Collector, Config, OutputConfig};
 //!
@@ -33,9 +36,7 @@
 //! the *intent* states where it will stand. The successor of a dead collector reads the file from there, and
 //! releases what valid blocks prove to be stored (module `takeover`). Nothing else has to survive.
 //!
-//! **The invariant.** Only stored records are released. The exception are kept records that were not
-//! requested (module `keep`); the file counts them. This crate knows no language, and no format but the trace
-//! file.
+//! This crate knows no language, and no format but the trace file.
 #![forbid(unsafe_code)]
 
 mod attach;

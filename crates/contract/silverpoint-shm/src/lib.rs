@@ -1,5 +1,8 @@
 //! Session directories and rings: the only crate that maps memory.
 //!
+//! **The invariant.** `owner` and `ring` allocate nothing from the heap and take no lock, so that a tracepoint
+//! may be in a signal handler. `observer` trusts nothing that it reads.
+//!
 //! ```no_run
 //! use silverpoint_shm::observer::{ObservedSession, list};
 //! use silverpoint_shm::root::Root;
@@ -30,8 +33,7 @@
 //!  observer   the collector's side: positions and data by pread, never through a map of a producer's file
 //! ```
 //!
-//! The bytes are those of spec/wire.md. Invariants: `owner` and `ring` allocate nothing from the heap and
-//! take no lock, so that a tracepoint may be in a signal handler. `observer` trusts nothing that it reads.
+//! The bytes are those of spec/wire.md.
 
 #[cfg(not(any(target_os = "linux", target_os = "android", all(windows, feature = "windows"))))]
 compile_error!(

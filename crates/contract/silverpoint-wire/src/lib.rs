@@ -1,5 +1,8 @@
 //! The contract of Silverpoint as code: values, signatures, records, sites, blocks, directives, templates, clocks.
 //!
+//! **The invariant.** All input is treated as hostile. Bounds are checked before use, errors name the place,
+//! and nothing panics. Work and memory are bounded by the size of the input.
+//!
 //! ```
 //! use silverpoint_wire::directive::{SiteFacts, decide};
 //! use silverpoint_wire::level::Level;
@@ -34,8 +37,7 @@
 //!  about       the lines of a *file* block         json, cbor    strings of JSON, heads of CBOR
 //! ```
 //!
-//! Pure: no I/O, no unsafe code, no state. All input is treated as hostile. Bounds are checked before use,
-//! errors name the place, and nothing panics. Work and memory are bounded by the size of the input.
+//! Pure: no I/O, no unsafe code, no state.
 #![forbid(unsafe_code)]
 
 pub mod about;

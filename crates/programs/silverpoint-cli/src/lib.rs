@@ -1,5 +1,8 @@
 //! The `silverpoint` program: it parses arguments, supervises processes, and joins the other crates.
 //!
+//! **The invariant.** It computes nothing that a library could: verbs parse, call, and print. Each way to end
+//! has its exit code, which `--help` lists.
+//!
 //! As a library it is the same program with the caller's own formats:
 //!
 //! ```no_run
@@ -13,8 +16,7 @@
 //! }
 //! ```
 //!
-//! A verb is a module with its arguments and a function `run`. It computes nothing that a library could: verbs parse, call, and
-//! print. Each way to end has its exit code, which `--help` lists.
+//! A verb is a module with its arguments and a function `run`.
 #![forbid(unsafe_code)]
 // Some things are used by commands alone that are not there.
 #![cfg_attr(windows, allow(dead_code))]

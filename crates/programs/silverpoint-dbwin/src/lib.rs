@@ -1,5 +1,23 @@
 //! What programs for Windows give to OutputDebugString, taken by the protocol of debug monitors (DBWIN).
 //!
+//! **The invariant.** A sender waits for the copy of its text, never for who shows it. A text that finds no
+//! room in the queue is counted.
+//!
+//! ```no_run
+//! # #[cfg(windows)]
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut listening = silverpoint_dbwin::Listening::begin().map_err(|refused| refused.to_string())?;
+//! let taken = listening.take()?; // of a loop: what has come since the last call
+//! for (_, message) in &taken.all {
+//!     println!("{} ({}): {}", message.name, message.pid, message.text());
+//! }
+//! println!("{} found no room", taken.missed);
+//! # Ok(())
+//! # }
+//! # #[cfg(not(windows))]
+//! # fn main() {}
+//! ```
+//!
 //! ```text
 //! senders ──objects of the system──▶ monitor: copies, lets go on ──queue──▶ who shows them
 //! ```

@@ -1,5 +1,8 @@
 //! libsilverpoint: one logger a process, for C and C++. The interface is `cpp/include/silverpoint/logger.h`, which says what each function does; and readers of what was recorded (`reader`).
 //!
+//! **The invariant.** No panic leaves a function, and no function of the logger keeps a pointer that it was
+//! given.
+//!
 //! ```c
 //! #include <silverpoint/logger.h>
 //!
@@ -9,9 +12,8 @@
 //! }
 //! ```
 //!
-//! No panic leaves a function, and no function of the logger keeps a pointer that it was given. All may be
-//! called from any thread, but not from signal handlers, except `silverpoint_reopen` and
-//! `silverpoint_drain_after_crash`.
+//! All of these may be called from any thread. From signal handlers only `silverpoint_reopen` and
+//! `silverpoint_drain_after_crash` may be called.
 //!
 //! A forked child has a copy of the logger's memory, but none of its threads, and one of those may hold a
 //! lock. So everything lies behind one pointer, with the id of its process (`home`). Another process neither

@@ -1,5 +1,8 @@
 //! A logger inside the process: what tracepoints record comes out on the console and in files, without another process.
 //!
+//! **The invariant.** Each accepted record is once in each text and JSON file, in order within its thread, no
+//! matter which process dies and when. The console gets each record at most once.
+//!
 //! ```no_run
 //! use std::time::Duration;
 //!
@@ -26,10 +29,9 @@
 //! A tracepoint costs the same as under an outside collector: it waits for no formatting and no file. A sink
 //! that is slow or fails holds up only itself: its records wait in the spool.
 //!
-//! **The promise.** Each accepted record is once in each text and JSON file, in order within its thread, no
-//! matter which process dies and when. Before each write, a *cursor* file announces it. The next logger with
-//! the same files continues from there, and also delivers what the dead process had in its rings (modules
-//! `cursor`, `spool`). The console gets each record at most once.
+//! **What survives.** Before each write, a *cursor* file announces it. The next logger with the same files
+//! continues from there, and also delivers what the dead process had in its rings (modules `cursor`,
+//! `spool`).
 #![forbid(unsafe_code)]
 
 mod backtrace;

@@ -1,5 +1,8 @@
 //! For unit tests of programs that use Silverpoint: what did this call record?
 //!
+//! **The invariant.** A capture removes nothing that was recorded for others: a collector still gets every
+//! record. What it has missed itself is counted, and expectations that may be wrong because of that fail.
+//!
 //! ```
 //! use silverpoint_testing::{Capture, Level};
 //!
@@ -36,11 +39,10 @@
 //! the earlier directives hold again. When the process is collected (`silverpoint run`), directives are left
 //! alone: a capture sees what they select, and a message of failure says so.
 //!
-//! **What is seen.** Captures read the rings of their own process, and remove nothing that was recorded for
-//! others: a collector still gets every record. A ring keeps only the latest records (about a mebibyte of
-//! each thread, without a collector; less under one, which lets rings stay small). Each read (`records()`, an
-//! expectation, `clear()`) keeps what it has found. Records that were overwritten before are counted
-//! ([`Capture::losses`]), and expectations that may be wrong because of them fail.
+//! **What is seen.** Captures read the rings of their own process. A ring keeps only the latest records (about
+//! a mebibyte of each thread, without a collector; less under one, which lets rings stay small). Each read
+//! (`records()`, an expectation, `clear()`) keeps what it has found. Records that were overwritten before are
+//! counted ([`Capture::losses`]).
 //!
 //! ```text
 //!  capture ─▶ process: session, sites, directives ─▶ tail: new records of the rings ─▶ record, value

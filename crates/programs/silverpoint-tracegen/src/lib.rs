@@ -1,5 +1,8 @@
 //! Definitions of tracepoints, and the code that records them.
 //!
+//! **The invariant.** Input is untrusted: it ends in a model or in [`Mistake`]s with file, line and column,
+//! never in a panic. The crate opens no file.
+//!
 //! [`read`] takes files of definitions, and C++ sources with `Q_TRACE_POINT` and its like. The grammars are Qt's and a short form (docs/guide/tracegen.md).
 //! It gives a [`Model`]. [`cpp::header`] and [`rust::module`] write code from it.
 //!
@@ -17,8 +20,7 @@
 //! assert!(mistakes[0].to_string().starts_with("shop.tracepoints:1:"));
 //! ```
 //!
-//! Input is untrusted: it ends in a model or in [`Mistake`]s with file, line and column, never in a panic. The crate opens no file. Who calls it gives it the
-//! texts, and a [`Headers`] for those that a source includes.
+//! Who calls it gives it the texts, and a [`Headers`] for those that a source includes.
 #![forbid(unsafe_code)]
 
 mod arguments;

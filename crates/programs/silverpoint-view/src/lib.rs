@@ -1,5 +1,8 @@
 //! A server that shows traces in a browser. `API.md` states what its page may ask.
 //!
+//! **The invariant.** Everything of a request and of a trace is hostile: bounded, and never interpreted as
+//! HTML. All that is ever written is which sites of living processes are on.
+//!
 //! ```no_run
 //! use std::sync::atomic::AtomicBool;
 //!
@@ -25,8 +28,6 @@
 //!                       ├ sql               a thread for queries
 //!                       └ switches          sites of living processes: all that is ever written
 //! ```
-//!
-//! Everything of a request and of a trace is hostile: bounded, and never interpreted as HTML.
 #![forbid(unsafe_code)]
 
 mod answers;

@@ -1,6 +1,6 @@
 //! What the victims and the judge of the kill test share: how many tracepoints returned, thread by thread.
 //!
-//! The one promise that `scripts/kill-test` checks: each record whose tracepoint returned is in the trace file exactly once. So a
+//! **The invariant** that `scripts/kill-test` checks: each record whose tracepoint returned is in the trace file exactly once. So a
 //! victim counts in a mapped file after each tracepoint, and the kernel keeps that file after any death.
 //!
 //! ```no_run

@@ -1,6 +1,8 @@
 //! What the tests of all crates share: to say that a test, or part of it, cannot run here, and folders for sessions ([`folder_in_memory`]). And a reader of Event Trace
 //! Logs ([`etl`]).
 //!
+//! **The invariant.** What cannot run is counted as skipped, never as passed.
+//!
 //! A test that returns early has passed, as far as its runner knows, and what it prints is shown only when it fails. So [`skipped!`] writes where nobody captures, and
 //! `scripts/test` counts the test as skipped, not as passed.
 //!
