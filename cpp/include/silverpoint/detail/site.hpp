@@ -16,7 +16,11 @@
 //                             a tracer
 //
 // No site goes back. So the hot path needs no lock: off is two loads and a branch. On, the head of the record
-// is one load more.
+// is one load more. Their bits:
+//
+//   state byte   [7] unregistered   [4:2] the tracer that does not want it   [1] a tracer   [0] the ring
+//   head         [63:32] id of the site   [31:24] flags   [23:0] size, 0 where it varies
+//                [63] set: a traced_head, and no head of a record
 //
 // A site takes 32 bytes of the session's table, 4 of its index, and one state byte. Location and description
 // take 48 bytes each, and their texts. All this is paid once; a record has four bytes for its site.
