@@ -12,8 +12,15 @@
 //! }
 //! ```
 //!
-//! All of these may be called from any thread. From signal handlers only `silverpoint_reopen` and
-//! `silverpoint_drain_after_crash` may be called.
+//! ```text
+//!  logger.h ─▶ home: the logger of this process ─▶ silverpoint-logger      handler      functions that get records later
+//!                                                                          synchronous  functions that get them at once
+//!  reader.h ─▶ reader ─▶ silverpoint-read                                  cancel       threads that are ended in a call
+//!                                                                          stdio, text  stdout of C, strings of C
+//! ```
+//!
+//! All functions of the logger may be called from any thread. From signal handlers only `silverpoint_reopen`
+//! and `silverpoint_drain_after_crash` may be called.
 //!
 //! A forked child has a copy of the logger's memory, but none of its threads, and one of those may hold a
 //! lock. So everything lies behind one pointer, with the id of its process (`home`). Another process neither

@@ -20,6 +20,12 @@
 //! assert!(mistakes[0].to_string().starts_with("shop.tracepoints:1:"));
 //! ```
 //!
+//! ```text
+//!  files of definitions ─ definitions ─┐                                ┌─ cpp   a C++ header
+//!                                      ├─▶ arguments, types ─▶ Model ─▶─┤
+//!  C++ sources ───────── sources ──────┘   lookup, labels: enumerations └─ rust  a Rust module
+//! ```
+//!
 //! Who calls it gives it the texts, and a [`Headers`] for those that a source includes.
 #![forbid(unsafe_code)]
 

@@ -15,6 +15,12 @@
 //! draw(1);
 //! ```
 //!
+//! ```text
+//!  call ─▶ state: the outputs of its tag ─┬─ none: nothing is done
+//!           ▲ properties, directives      ├─ ring: a site for each kind of call, tag and name ─▶ rings
+//!                                         └─ kernel: message ─▶ marker, the file trace_marker
+//! ```
+//!
 //! **Outputs**, also all at once. One is the kernel's `trace_marker`, written as Android writes it, for
 //! Perfetto, systrace and `atrace`. The other is Silverpoint's rings. A call there costs a hundredth of that,
 //! survives the death of the process, and lies on one timeline with all other records. System tracers that the

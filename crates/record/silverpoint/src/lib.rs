@@ -20,6 +20,14 @@
 //! debug!("never evaluated when off: {}", { let expensive = 1; expensive });
 //! ```
 //!
+//! ```text
+//!  info!, event!, span! … ─▶ site: is it on? ─▶ args: sizes, bytes ─▶ writer: the ring of this thread (silverpoint-shm)
+//!                             │                  ├ scratch: values that run code of the program, before the ring
+//!                             │                  └ probed: events of LTTng and other system tracers
+//!                             └ sig: types of the arguments, at the first record
+//!  dynamic: sites that are known only when the program runs, for `log`, `tracing` and ATrace
+//! ```
+//!
 //! Fields of all records of a scope: `let _request = context!(request = id);` ([`context!`], [`Context`]).
 //!
 //! [`#[instrument]`](macro@instrument) makes a span of a function.
