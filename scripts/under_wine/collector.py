@@ -9,15 +9,11 @@ import subprocess
 from pathlib import Path
 
 from __main__ import (
-    DEADLINE, ENDLESS, OUT, PROGRAM, SILVERPOINT, SKIPPED, THREADS, Endless, Place, check_each_once, fine, has_no_rust, read_progress, rounds_of, run,
+    DEADLINE, ENDLESS, OUT, PROGRAM, SILVERPOINT, SKIPPED, THREADS, Endless, Place, check_each_once, fine, has_no_rust, read_progress, rounds_of,
     switch_sites, wait_until)
+from under_wine.started import ours
 
 RECORDS = OUT / "records.exe"
-
-
-def ours(place, *arguments, **environment):
-    """Runs the program of Windows to its end."""
-    return run("wine", PROGRAM, *arguments, env=place.environment(**environment), cwd=place.path)
 
 
 def begin(place, name, *arguments):

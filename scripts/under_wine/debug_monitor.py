@@ -1,78 +1,13 @@
 """Tests of `scripts/windows`: `silverpoint debug` takes what programs give to OutputDebugString."""
 
-import fcntl
-import json
-import os
-import pty
 import re
-import struct
 import subprocess
-import termios
 
 from __main__ import (
-    DEADLINE, ENDLESS, ENVIRONMENT, OUT, PROGRAM, SILVERPOINT, SKIPPED, Place, Running, fine, has_no_rust, run, wait_until)
+    DEADLINE, ENDLESS, OUT, PROGRAM, SILVERPOINT, SKIPPED, Place, Running, fine, has_no_rust, wait_until)
+from under_wine.started import Console, Listening, Started, living, ours
 
 SENDER, DEBUG_TEXTS = OUT / "debug_sender.exe", OUT / "debug_texts.exe"
-
-
-def texts_of(file):
-    """The messages in lines of JSON that are whole, without the end of their own lines."""
-    whole = file.read_text().rpartition("\n")[0].splitlines()
-    return [json.loads(line)["message"].removesuffix("\\n") for line in whole]
-
-
-class Listening:
-    """A monitor that shows texts. Its sessions are those of the place, and other programs have none there."""
-
-    def __init__(self, running, place, number=0, *words, out=None):
-        self.shown, self.errors = place.path / f"shown-{number}.jsonl", place.path / f"errors-{number}"
-        with self.shown.open("w") as shown, self.errors.open("w") as errors:
-            command = ["wine", PROGRAM, "debug", "--json", *words]
-            self.process = running.add(subprocess.Popen([str(word) for word in command], env=place.environment(), cwd=place.path, stdin=subprocess.DEVNULL, stdout=out or shown, stderr=errors))
-        wait_until(self.listens, "a monitor that listens")
-
-    def listens(self):
-        assert self.process.poll() is None, self.errors.read_text()
-        return "listens" in self.errors.read_text()
-
-    def texts(self):
-        return texts_of(self.shown)
-
-    def wait_for(self, text):
-        wait_until(lambda: text in self.shown.read_text() and text in self.texts(), f"the text {text}")
-
-
-class Console:
-    """A terminal of Linux, which Wine makes a console of, and a program in it."""
-
-    def __init__(self, running, *command, environment=ENVIRONMENT, cwd=OUT):
-        self.terminal, end = pty.openpty()
-        fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
-        os.set_blocking(self.terminal, False)
-        self.shown = ""
-        self.process = running.add(subprocess.Popen(["wine", *map(str, command)], env=environment | {"TERM": "xterm-256color"}, cwd=cwd, stdin=end, stdout=end, stderr=end, start_new_session=True))
-        os.close(end)
-
-    def read(self):
-        """What is shown behind the text that `wait_for` has found last."""
-        try:
-            while some := os.read(self.terminal, 1 << 16):
-                self.shown += some.decode(errors="replace")
-        except OSError:
-            pass
-        return self.shown
-
-    def wait_for(self, text):
-        """Gives what came up to the end of the text. What came behind it, in one read perhaps, is for the next call."""
-        wait_until(lambda: text in self.read(), lambda: f"{text!r} in a console; it shows {self.shown!r}")
-        before, found, self.shown = self.shown.partition(text)
-        return before + found
-
-    def press(self, key):
-        os.write(self.terminal, key)
-
-    def close(self):
-        os.close(self.terminal)
 
 
 def test_the_debug_monitor(_):
@@ -84,7 +19,7 @@ def test_the_debug_monitor(_):
         begin = running.begin
         monitor = Listening(running, place, out=subprocess.PIPE)
         output = monitor.process.stdout
-        second = run("wine", PROGRAM, "debug", env=place.environment())
+        second = ours(place, "debug")
         assert second.returncode == 1 and "another debug monitor" in second.stderr and "--sessions" in second.stderr, second.stderr
         for one in [begin(SENDER, "send", number, 200) for number in range(4)]:
             assert one.wait(timeout=DEADLINE) == 0
@@ -145,18 +80,12 @@ def test_the_debug_monitor_shows_sessions_and_others_in_one_stream(_):
     if has_no_rust():
         return SKIPPED
     place = Place("debug-one-stream")
-    stop, said = place.path / "stop", place.path / "said"
+    stop = place.path / "stop"
     with Running() as running:
         # Its texts go to its session and to OutputDebugString in turns.
-        with said.open("w") as out:
-            command = ["wine", str(DEBUG_TEXTS), "both", str(stop), "loop"]
-            program = running.add(subprocess.Popen(command, env=place.environment(SILVERPOINT_FILTER="off"), cwd=place.path, stdin=subprocess.DEVNULL, stdout=out))
-
-        def living():
-            rows = fine("wine", PROGRAM, "ls", "--json", "--no-sweep", env=place.environment()).splitlines()
-            return [row["pid"] for row in map(json.loads, rows) if row["alive"]]
-        wait_until(living, "a session")
-        (pid,) = living()
+        program = Started(running, place, "program", DEBUG_TEXTS, "both", stop, "loop", SILVERPOINT_FILTER="off")
+        program.wait_for(lambda: living(place), "a session")
+        (pid,) = living(place)
         monitor = Listening(running, place, 0, pid, "debug_texts*")
         # Another process of the same name, which records from its first text on, and one that is not asked for.
         assert running.begin(SENDER, "send", "other", 3).wait(timeout=DEADLINE) == 0
@@ -167,8 +96,8 @@ def test_the_debug_monitor_shows_sessions_and_others_in_one_stream(_):
         wait_until(lambda: any(text.startswith("loop: ") and int(text[6:]) % 2 == 0 for text in monitor.texts()), "a text of the session")
         assert monitor.process.poll() is None, monitor.errors.read_text()
         stop.touch()
-        assert program.wait(timeout=DEADLINE) == 0
-        last = int(said.read_text()) - 1
+        program.end()
+        last = int(program.out.read_text()) - 1
         monitor.wait_for(f"loop: {last}")
         monitor.wait_for(f"loop: {last - 1}")
         shown = monitor.texts()

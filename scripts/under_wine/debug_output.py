@@ -5,7 +5,8 @@ import re
 import signal
 
 from __main__ import DEADLINE, OUT, ROOT, SKIPPED, Place, Running, fine, has_no_rust, wait_until
-from under_wine.debug_monitor import DEBUG_TEXTS, SENDER, Listening
+from under_wine.debug_monitor import DEBUG_TEXTS, SENDER
+from under_wine.started import Listening
 
 
 def test_debug_output_asks_nothing_where_nobody_listens(_):

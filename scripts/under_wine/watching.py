@@ -4,44 +4,14 @@ import http.client
 import json
 import re
 import shutil
-import subprocess
 import urllib.parse
 
 from __main__ import (
     DEADLINE, OUT, PROGRAM, SILVERPOINT, SKIPPED, Endless, Place, Running, fine, has_no_rust, run, wait_until)
-from under_wine.debug_monitor import DEBUG_TEXTS, Console, Listening
+from under_wine.debug_monitor import DEBUG_TEXTS
+from under_wine.started import Console, Listening, Started, living, messages, ours
 
 RECORDS = OUT / "records.exe"
-
-
-def ours(place, *arguments):
-    """Runs the program of Windows to its end."""
-    return run("wine", PROGRAM, *arguments, env=place.environment(), cwd=place.path)
-
-
-class Started:
-    """A program that runs, for Windows under Wine; what it says is in files."""
-
-    def __init__(self, running, place, name, *command, **environment):
-        self.out, self.errors = place.path / f"{name}-out", place.path / f"{name}-errors"
-        with self.out.open("w") as out, self.errors.open("w") as errors:
-            words = [*(["wine"] if str(command[0]).endswith(".exe") else []), *map(str, command)]
-            self.process = running.add(subprocess.Popen(words, env=place.environment(**environment), cwd=place.path, stdin=subprocess.DEVNULL, stdout=out, stderr=errors))
-
-    def lines(self):
-        """Those that are whole."""
-        return self.out.read_text(errors="replace").rpartition("\n")[0].splitlines()
-
-    def wait_for(self, condition, what):
-        def holds():
-            assert self.process.poll() is None, f"{what}: it has ended: {self.errors.read_text()}"
-            return condition()
-        wait_until(holds, what)
-
-    def end(self):
-        """It ends by itself, and well."""
-        code = self.process.wait(timeout=DEADLINE)
-        assert code == 0, f"exit {code}: {self.errors.read_text()}"
 
 
 def sender(running, place, name, count, **environment):
@@ -50,16 +20,6 @@ def sender(running, place, name, count, **environment):
     program = Started(running, place, name, DEBUG_TEXTS, "send", name, count, go, **environment)
     program.wait_for(lambda: program.lines() == ["returned"], "all texts")
     return program, go
-
-
-def living(place):
-    """Windows's numbers of the processes that have a session."""
-    rows = [json.loads(line) for line in ours(place, "ls", "--json", "--no-sweep").stdout.splitlines()]
-    return [row["pid"] for row in rows if row["alive"]]
-
-
-def messages(lines):
-    return [json.loads(line)["message"].removesuffix("\\n") for line in lines]
 
 
 def test_debug_shows_and_saves_the_debug_output_of_our_programs(_):

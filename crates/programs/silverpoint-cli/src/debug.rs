@@ -63,7 +63,7 @@ pub fn run(args: Args) -> Outcome {
     if filter.categories.is_empty() {
         filter.categories.push(CATEGORY.into());
     }
-    filter.since.get_or_insert(When::Absolute(now()));
+    filter.since.get_or_insert(When::Absolute(wall_ns(SystemTime::now())));
     // Before anything is switched: an interrupt puts it back.
     let stop = stop_at_signals()?;
     fail_at_size_limit()?;
@@ -99,9 +99,10 @@ pub fn run(args: Args) -> Outcome {
     shown.and(saved).map(|()| following.found())
 }
 
-fn now() -> i64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(now.as_nanos()).unwrap_or(i64::MAX)
+/// Nanoseconds since 1970.
+pub fn wall_ns(time: SystemTime) -> i64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
 
 /// Prints events, and saves them if that is wanted.

@@ -1,8 +1,8 @@
 //! The nine probes of ATrace's calls, one for each kind (spec/usdt.md, ATrace).
 
-use super::message::parts;
+use super::message::{parts, sizes};
 use super::name::Names;
-use super::numbers::{MOST, size};
+use super::numbers::MOST;
 use super::{Note, hit};
 use crate::atrace_call::AtraceCall;
 
@@ -27,14 +27,7 @@ const SIGNED: usize = 3;
 impl<const AT: usize> Note for Call<AT> {
     const PROVIDER: [u64; 4] = NAMES[AT].provider;
     const NAME: [u64; 7] = NAMES[AT].name;
-    const SIZES: u64 = {
-        let (mut all, mut number) = (0, 0);
-        while number < COUNT {
-            all |= size(8, number == SIGNED) << (4 * number);
-            number += 1;
-        }
-        all
-    };
+    const SIZES: u64 = sizes(&[8; COUNT], 1 << SIGNED);
     const COUNT: u64 = COUNT as u64;
 }
 

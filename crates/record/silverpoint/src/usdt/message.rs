@@ -19,11 +19,11 @@ const NAMES: Names = Names::given("silverpoint", "message");
 /// Of each number: bytes.
 const BYTES: [usize; 8] = [1, 8, 8, 8, 8, 4, 8, 8];
 
-/// Of numbers of so many bytes, none of which has a sign.
-pub(super) const fn sizes(bytes: &[usize]) -> u64 {
+/// Of numbers of so many bytes. `signed`: a bit for each that has a sign.
+pub(super) const fn sizes(bytes: &[usize], signed: u16) -> u64 {
     let (mut all, mut number) = (0, 0);
     while number < bytes.len() {
-        all |= size(bytes[number], false) << (4 * number);
+        all |= size(bytes[number], signed >> number & 1 != 0) << (4 * number);
         number += 1;
     }
     all
@@ -32,7 +32,7 @@ pub(super) const fn sizes(bytes: &[usize]) -> u64 {
 impl Note for Message {
     const PROVIDER: [u64; 4] = NAMES.provider;
     const NAME: [u64; 7] = NAMES.name;
-    const SIZES: u64 = sizes(&BYTES);
+    const SIZES: u64 = sizes(&BYTES, 0);
     const COUNT: u64 = BYTES.len() as u64;
 }
 

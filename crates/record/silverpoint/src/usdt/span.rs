@@ -24,7 +24,7 @@ const BYTES: [usize; 9] = [8, 8, 8, 8, 8, 8, 4, 8, 8];
 impl<const AT: usize> Note for Step<AT> {
     const PROVIDER: [u64; 4] = NAMES[AT].provider;
     const NAME: [u64; 7] = NAMES[AT].name;
-    const SIZES: u64 = sizes(&BYTES);
+    const SIZES: u64 = sizes(&BYTES, 0);
     const COUNT: u64 = BYTES.len() as u64;
 }
 

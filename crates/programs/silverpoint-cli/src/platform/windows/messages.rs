@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime};
 
 use silverpoint_convert::Writer;
 use silverpoint_convert::silver::SilverWriter;
@@ -20,7 +20,7 @@ use silverpoint_wire::level::{Kind, Level};
 use silverpoint_wire::site::SiteDescription;
 
 use super::processes::is_alive;
-use crate::debug::CATEGORY;
+use crate::debug::{CATEGORY, wall_ns};
 use crate::exit::{Failed, at, failure, inform, note};
 use crate::live::Following;
 
@@ -146,7 +146,7 @@ impl Messages {
             }
         }
         if self.came.is_some_and(|came| came.elapsed() < AWAITED) {
-            let until = u64::try_from(nanoseconds(taken.until)).unwrap_or(0);
+            let until = u64::try_from(wall_ns(taken.until)).unwrap_or(0);
             self.part.writer.flush_until(until).map_err(at(self.part.path.display()))?;
         }
         if self.part.is_full() {
@@ -182,7 +182,7 @@ impl Part {
         self.bytes += 64 + args.len();
         let (process, pid, process_number) = self.process(copied);
         let record = Record {
-            wall_ns: nanoseconds(time),
+            wall_ns: wall_ns(time),
             ticks: None,
             process: &process,
             pid,
@@ -210,9 +210,4 @@ impl Part {
         let number = *self.processes.entry(key.clone()).or_insert(next);
         (key.1, key.0, number)
     }
-}
-
-fn nanoseconds(time: SystemTime) -> i64 {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }
