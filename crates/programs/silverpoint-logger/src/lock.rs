@@ -47,7 +47,7 @@ pub(crate) enum Attempt {
     Taken(Lock),
     /// Another process has it.
     Others,
-    /// Another process had it, which was ending: try again.
+    /// The process that the file names had it, and has ended: try again.
     Ended,
     /// Something in this process has it.
     Own,
@@ -95,7 +95,7 @@ impl Lock {
             if !is_named(&file, path) {
                 return Ok(Attempt::Gone);
             }
-            return Ok(if is_of_ending(&file) { Attempt::Ended } else { Attempt::Others });
+            return Ok(if is_of_ended(&file) { Attempt::Ended } else { Attempt::Others });
         }
         let own = format!("{} {}", std::process::id(), started().unwrap_or_default());
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
@@ -191,8 +191,8 @@ fn is_open_elsewhere(file: &File) -> bool {
         .any(|found| key(&found) == key(&wanted))
 }
 
-/// Waits for the end of the process that a lock file names, if that is ending. True when it was.
-fn is_of_ending(file: &File) -> bool {
+/// Whether the process that a lock file names has ended. Waits for its end if it is ending.
+fn is_of_ended(file: &File) -> bool {
     let mut text = String::new();
     let _ = file.take(TEXT_MAX).read_to_string(&mut text);
     let owner = text.split_once(' ').and_then(|(pid, start)| Some((pid.parse().ok()?, start.parse().ok()?)));

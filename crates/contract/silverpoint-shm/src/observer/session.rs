@@ -162,8 +162,8 @@ impl ObservedSession {
         if !self.is_alive()? {
             return Ok(false);
         }
-        let ended = await_end(self.name.pid, self.name.start);
-        Ok(!ended || self.is_alive()?)
+        let has_ended = await_end(self.name.pid, self.name.start);
+        Ok(!has_ended || self.is_alive()?)
     }
 
     /// Whether another collector has it.

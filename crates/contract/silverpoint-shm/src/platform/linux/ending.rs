@@ -5,31 +5,38 @@
 //! program that is killed and started again at once.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
 use rustix::process::Signal;
 
 /// Longest wait for an end. Releasing a large memory takes long, writing a core may take for ever.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Interval between two checks.
 const PAUSE: Duration = Duration::from_millis(1);
-/// The kernel's mark of a thread that is past its last instruction (`PF_EXITING`), which /proc shows among the thread's flags.
-const EXITING: u64 = 4;
+/// The kernel's marks of a thread that is past its last instruction, which /proc shows among the thread's flags:
+/// `PF_EXITING`, and `PF_SIGNALED`, which a signal's victim has earlier, also while it writes its core.
+const EXITING: u64 = 0x4 | 0x400;
 /// Of the signals that wait for a thread, the one that ends it: an exit of the process sends it to all other threads.
 const KILL: u64 = 1 << (Signal::KILL.as_raw() - 1);
 
-/// Waits for the end of a process that is ending. True when it was: its locks may be free now. Does not wait
-/// for one that lives or that is gone.
+/// Whether a process has ended, or ends within two seconds if it is ending: its locks are free then. False at
+/// once for one that lives.
+///
+/// True also for a process that ended before the call: who saw its locks before asks for them again.
 pub fn await_end(pid: u32, start: u64) -> bool {
     let until = Instant::now() + PATIENCE;
     let process = Path::new("/proc").join(pid.to_string());
-    let mut was_ending = false;
-    while is_ending(&process, start) && Instant::now() < until {
-        was_ending = true;
-        std::thread::sleep(PAUSE);
+    loop {
+        match phase(&process, start) {
+            Phase::Living => return false,
+            Phase::Ended => return true,
+            Phase::Ending if Instant::now() >= until => return false,
+            Phase::Ending => std::thread::sleep(PAUSE),
+        }
     }
-    was_ending
 }
 
 /// When this process was started, in the kernel's ticks: process ids are reused.
@@ -37,25 +44,50 @@ pub fn started() -> Option<u64> {
     Stat::read(Path::new("/proc/self")).map(|stat| stat.start)
 }
 
-/// Whether it is there, no thread of it goes on, and not all have ended. What cannot be read is taken for no.
-fn is_ending(process: &Path, start: u64) -> bool {
-    if Stat::read(process).is_none_or(|stat| stat.start != start) {
-        return false;
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Phase {
+    /// A thread of it goes on. Also what cannot be read.
+    Living,
+    /// No thread of it goes on, and not all have ended.
+    Ending,
+    /// It is not there, or all its threads have ended.
+    Ended,
+}
+
+fn phase(process: &Path, start: u64) -> Phase {
+    match fs::read_to_string(process.join("stat")) {
+        Ok(line) if Stat::parse(&line).is_some_and(|stat| stat.start == start) => {}
+        // Another process has its number.
+        Ok(line) if Stat::parse(&line).is_some() => return Phase::Ended,
+        Err(error) if is_gone(&error) => return Phase::Ended,
+        _ => return Phase::Living,
     }
-    let Ok(threads) = fs::read_dir(process.join("task")) else { return false };
-    let mut is_all_ended = true;
+    let threads = match fs::read_dir(process.join("task")) {
+        Ok(threads) => threads,
+        Err(error) if is_gone(&error) => return Phase::Ended,
+        Err(_) => return Phase::Living,
+    };
+    let mut all = Phase::Ended;
     for thread in threads.flatten() {
+        // Before the flags: a thread takes the signal from those that wait for it, and has its mark then. Read
+        // in the other order, it would show neither.
+        let is_killed = is_killed(&thread.path());
         // One that is gone meanwhile has ended.
         let Some(stat) = Stat::read(&thread.path()) else { continue };
         if stat.has_ended {
             continue;
         }
-        is_all_ended = false;
-        if !stat.is_exiting && !is_killed(&thread.path()) {
-            return false;
+        if !stat.is_exiting && !is_killed {
+            return Phase::Living;
         }
+        all = Phase::Ending;
     }
-    !is_all_ended
+    all
+}
+
+/// What the kernel answers for a process that is not there, or that went while its file was open.
+fn is_gone(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(Errno::SRCH.raw_os_error())
 }
 
 /// What the kernel tells of a process or thread in one line.
@@ -89,7 +121,7 @@ fn is_killed(thread: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::process::Command;
+    use std::process::{Command, Stdio};
 
     use super::*;
 
@@ -106,11 +138,30 @@ mod tests {
         }
     }
 
+    /// Also when it ends between two looks at it, and when a look falls between the signal and the end.
+    #[test]
+    fn a_killed_process_is_never_taken_for_a_living_one() {
+        for round in 0..300 {
+            let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
+            let start = Stat::read(&Path::new("/proc").join(child.id().to_string())).unwrap().start;
+            assert!(!await_end(child.id(), start), "round {round}");
+            child.kill().unwrap();
+            for _ in 0..round * 100 {
+                std::hint::spin_loop();
+            }
+            while !await_end(child.id(), start) {
+                let found = phase(&Path::new("/proc").join(child.id().to_string()), start);
+                assert_ne!(found, Phase::Living, "round {round}");
+            }
+            child.wait().unwrap();
+        }
+    }
+
     #[test]
     fn neither_the_living_nor_the_dead_are_waited_for() {
         let start = started().unwrap();
         assert!(!await_end(std::process::id(), start));
-        assert!(!await_end(std::process::id(), start + 1));
+        assert!(await_end(std::process::id(), start + 1));
         let mut child = Command::new("true").spawn().unwrap();
         let of_child = Path::new("/proc").join(child.id().to_string());
         let start = Stat::read(&of_child).unwrap().start;
@@ -118,8 +169,8 @@ mod tests {
         while !Stat::read(&of_child).unwrap().has_ended {
             std::thread::sleep(PAUSE);
         }
-        assert!(!is_ending(&of_child, start));
+        assert_eq!(phase(&of_child, start), Phase::Ended);
         child.wait().unwrap();
-        assert!(!await_end(child.id(), start));
+        assert!(await_end(child.id(), start));
     }
 }
