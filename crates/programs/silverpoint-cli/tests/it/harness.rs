@@ -250,6 +250,16 @@ pub fn built(name: &str, compiler: &str, words: &[&str]) -> PathBuf {
     once.get_or_init(build).clone()
 }
 
+/// What programs in C are linked with.
+pub fn objects_of_c() -> [String; 2] {
+    ["silverpoint_c", "context_c"].map(|name| {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../../cpp/src/{name}.cpp"));
+        let options = ["-std=c++20", "-O2", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden", "-c"];
+        let words = [&options[..], &[file.to_str().unwrap()]].concat();
+        built(&format!("{name}.o"), "g++", &words).to_str().unwrap().to_owned()
+    })
+}
+
 /// A program under way; killed when the test fails.
 pub struct Running {
     child: Option<Child>,

@@ -18,7 +18,7 @@ fn cpp_program(scratch: &Scratch) -> PathBuf {
     let cpp = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../cpp");
     let program = scratch.path("atraced");
     let mut command =
-        scratch.command("g++", ["-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread"]);
+        scratch.command("g++", ["-std=c++20", "-O0", "-Wall", "-Wextra", "-Werror", "-pthread"]);
     command.arg("-I").arg(cpp.join("include")).arg(cpp.join("tests/atraced.cpp")).arg("-o").arg(&program);
     compile(&mut command);
     program

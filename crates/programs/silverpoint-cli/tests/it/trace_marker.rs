@@ -29,7 +29,7 @@ fn library() -> PathBuf {
 
 fn marked() -> PathBuf {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/trace_marker/marked.cpp");
-    compiled("marked", &["-O1", file.to_str().unwrap()])
+    compiled("marked", &["-O0", file.to_str().unwrap()])
 }
 
 fn ctl(scratch: &Scratch, program: &Ticking, words: &[&str]) {

@@ -34,15 +34,6 @@ fn compiled(name: &str, source: &str, options: &str) -> PathBuf {
     built(name, "g++", &words)
 }
 
-/// What programs in C are linked with.
-fn objects_of_c() -> [String; 2] {
-    ["silverpoint_c", "context_c"].map(|name| {
-        let file = root().join(format!("cpp/src/{name}.cpp"));
-        let words = ["-std=c++20", "-O2", "-fno-exceptions", "-fno-rtti", "-c", file.to_str().unwrap()];
-        built(&format!("{name}.o"), "g++", &words).to_str().unwrap().to_owned()
-    })
-}
-
 /// The path of a file of this test's folder.
 fn file(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/user_events").join(name).to_str().unwrap().to_owned()
@@ -105,7 +96,7 @@ fn events_and_messages(cases: &[Case]) -> (Vec<[Option<Decoded>; 2]>, String) {
     (found.into_iter().map(|pair| pair.map(|found| found.map(event))).collect(), said)
 }
 
-const CHECKED: &str = "-O1 -fsanitize=undefined -fno-sanitize-recover";
+const CHECKED: &str = "-O0 -fsanitize=undefined -fno-sanitize-recover";
 
 /// The bytes that a program prints for each (`cases.hpp`), and what it says on standard error.
 fn encoded(program: &Path, cases: &[Case]) -> (Vec<[Option<Vec<u8>>; 2]>, String) {

@@ -7,8 +7,8 @@ use std::process::Command;
 use silverpoint_wire::layout::state;
 
 use super::fed::{events, library, states};
-use super::{CHECKED, compiled, etw, file, objects_of_c};
-use crate::harness::{Scratch, built, example};
+use super::{CHECKED, compiled, etw, file};
+use crate::harness::{Scratch, built, example, objects_of_c};
 use crate::ticking::Ticking;
 
 /// Threads end each other's spans, those of threads that have ended, others that have not begun, and more than
@@ -90,7 +90,7 @@ fn judge_one(program: &Path, with_ring: bool, preload: Option<&Path>) -> String 
 
 #[test]
 fn coroutines_in_cpp_end_their_spans_in_other_threads() {
-    let program = built("across", "g++", &["-std=c++20", "-O1", &file("across.cpp"), "-pthread"]);
+    let program = built("across", "g++", &["-std=c++20", "-O0", &file("across.cpp"), "-pthread"]);
     judge(&program);
 }
 

@@ -13,8 +13,9 @@ use silverpoint_wire::layout::control::at;
 use silverpoint_wire::layout::state;
 
 use super::judge::{Decoded, Dialect, decode, expected, numbered, same};
-use super::{compiled, file, objects_of_c, root};
+use super::{compiled, file, root};
 use crate::harness::{Ended, Scratch, built, end, example};
+pub(super) use crate::lttng::{shop, shop_in_c};
 use crate::ticking::Ticking;
 
 const SILVERPOINT: &str = env!("CARGO_BIN_EXE_silverpoint");
@@ -203,21 +204,6 @@ fn every_field_is_as_in_the_ring(program: &Path, more: &[&OsStr], count: usize) 
     judge(&found[early..], &all[records..]);
 }
 
-fn source(name: &str) -> String {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/lttng").join(name).to_str().unwrap().to_owned()
-}
-
-/// The program of LTTng's tests.
-pub(super) fn shop() -> PathBuf {
-    built("shop", "g++", &["-std=c++20", "-O1", &source("shop.cpp"), "-pthread"])
-}
-
-/// The same in C.
-pub(super) fn shop_in_c() -> PathBuf {
-    let objects = objects_of_c();
-    built("shop-in-c", "gcc", &["-O2", &source("shop.c"), &objects[0], &objects[1], "-pthread"])
-}
-
 #[test]
 fn every_field_in_cpp_is_as_in_the_ring() {
     every_field_is_as_in_the_ring(&shop(), &[], 1100);
@@ -246,7 +232,7 @@ fn every_field_in_a_named_program_is_as_in_the_ring() {
 #[test]
 fn two_tracers_get_each_event() {
     let scratch = Scratch::new();
-    let options = format!("{LIBRARY} -DSTART=silverpoint_start_lttng -DVARIABLE=\"OTHER\"");
+    let options = format!("{LIBRARY} -O0 -DSTART=silverpoint_start_lttng -DVARIABLE=\"OTHER\"");
     let other = compiled("other", "fake.cpp", &options);
     let events_of = |name: &str| events(&scratch.path(name));
     for (number, path) in [shop(), example("shop")].iter().enumerate() {
@@ -286,7 +272,7 @@ fn two_tracers_get_each_event() {
 #[test]
 fn two_tracers_get_each_event_of_a_child() {
     let scratch = Scratch::new();
-    let late = |name: &str, more: &str| compiled(name, "fake.cpp", &format!("{LIBRARY} {more}"));
+    let late = |name: &str, more: &str| compiled(name, "fake.cpp", &format!("{LIBRARY} -O0 {more}"));
     let first = late("late-at-first", "-DLATE=0");
     let second = late("late-in-child", "-DLATE=1 -DSTART=silverpoint_start_lttng -DVARIABLE=\"OTHER\"");
     let is_behind = |file: &Path| entries(file).iter().any(|entry| matches!(entry, Entry::Sites(1000)));
@@ -368,7 +354,7 @@ fn only_what_is_enabled_is_written_and_no_ring_is_needed() {
 
 /// Records an event for each line, closes its descriptors, and forks.
 pub(super) fn daemon() -> PathBuf {
-    built("daemon", "g++", &["-std=c++20", "-O1", &file("daemon.cpp"), "-pthread"])
+    built("daemon", "g++", &["-std=c++20", "-O0", &file("daemon.cpp"), "-pthread"])
 }
 
 /// The library as it is installed.

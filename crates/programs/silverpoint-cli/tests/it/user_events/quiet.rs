@@ -11,7 +11,7 @@ use crate::ticking::Ticking;
 
 /// The library of a tracer beside that of user_events.
 fn second_tracer() -> PathBuf {
-    let options = format!("{LIBRARY} -DSTART=silverpoint_start_lttng -DVARIABLE=\"OTHER\"");
+    let options = format!("{LIBRARY} -O0 -DSTART=silverpoint_start_lttng -DVARIABLE=\"OTHER\"");
     compiled("other", "fake.cpp", &options)
 }
 

@@ -90,7 +90,7 @@ fn what_the_kernel_refuses_is_one_message_and_costs_nothing() {
 #[test]
 fn what_the_kernel_has_refused_costs_nothing_when_it_is_asked_for_again() {
     let scratch = Scratch::new();
-    let types = built("types", "g++", &["-std=c++20", "-O1", &file("types.cpp"), "-pthread"]);
+    let types = built("types", "g++", &["-std=c++20", "-O0", &file("types.cpp"), "-pthread"]);
     for (path, words, lines) in
         [(types, &[][..], &["", "l", "", "l"][..]), (example("shop"), &["ticks"], &["", ""])]
     {
@@ -186,7 +186,7 @@ fn a_descriptor_that_the_program_has_closed_is_opened_again() {
 #[test]
 fn spans_within_each_other_are_activities_with_parents() {
     let scratch = Scratch::new();
-    let program = built("activities", "g++", &["-std=c++20", "-O1", &file("activities.cpp"), "-pthread"]);
+    let program = built("activities", "g++", &["-std=c++20", "-O0", &file("activities.cpp"), "-pthread"]);
     let path = scratch.path("events");
     let mut command = scratch.command(program, [""; 0]);
     command.env("SILVERPOINT_PROBES", "user_events").env("SILVERPOINT_USER_EVENTS_LIBRARY", library());
