@@ -3,16 +3,17 @@
 //! **The invariant.** `owner` and `ring` allocate nothing from the heap and take no lock, so that a tracepoint
 //! may be in a signal handler. `observer` trusts nothing that it reads.
 //!
-//! ```no_run
+//! ```
 //! use silverpoint_shm::observer::{ObservedSession, list};
+//! use silverpoint_shm::owner;
 //! use silverpoint_shm::root::Root;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! assert!(owner::start()); // this process has a session now, as a producer
 //! let root = Root::open()?;
-//! for name in list(&root)? {
-//!     let session = ObservedSession::open_read_only(&root, name)?;
-//!     println!("{name}: alive {}, collected {}", session.is_alive()?, session.is_collected()?);
-//! }
+//! let own = list(&root)?.into_iter().find(|name| name.pid == std::process::id()).ok_or("no session")?;
+//! let session = ObservedSession::open_read_only(&root, own)?;
+//! assert!(session.is_alive()? && !session.is_collected()?);
 //! # Ok(())
 //! # }
 //! ```

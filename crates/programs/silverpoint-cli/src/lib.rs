@@ -5,15 +5,26 @@
 //!
 //! As a library it is the same program with the caller's own formats:
 //!
-//! ```no_run
-//! use silverpoint_convert::Format;
+//! ```
+//! use std::path::Path;
+//! use std::process::ExitCode;
 //!
-//! fn main() -> std::process::ExitCode {
+//! use silverpoint_convert::{Format, Formats};
+//!
+//! fn formats() -> Formats {
 //!     let mut formats = silverpoint_cli::formats();
 //!     // A reader, a writer or both: see `examples/own-format`.
 //!     formats.add(Format { name: "own", endings: &["own"], about: "a format of our own", reader: None, writer: None });
-//!     silverpoint_cli::run_with(&formats)
+//!     formats
 //! }
+//!
+//! /// What the program's `main` returns.
+//! fn run() -> ExitCode {
+//!     silverpoint_cli::run_with(&formats())
+//! }
+//!
+//! assert!(formats().of(Path::new("app.own")).is_some_and(|format| format.name == "own"));
+//! assert!(formats().named("json").is_some()); // beside those of the program
 //! ```
 //!
 //! A verb is a module with its arguments and a function `run`.

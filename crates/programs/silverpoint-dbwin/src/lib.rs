@@ -3,19 +3,37 @@
 //! **The invariant.** A sender waits for the copy of its text, never for who shows it. A text that finds no
 //! room in the queue is counted.
 //!
-//! ```no_run
-//! # #[cfg(windows)]
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let mut listening = silverpoint_dbwin::Listening::begin().map_err(|refused| refused.to_string())?;
-//! let taken = listening.take()?; // of a loop: what has come since the last call
-//! for (_, message) in &taken.all {
-//!     println!("{} ({}): {}", message.name, message.pid, message.text());
-//! }
-//! println!("{} found no room", taken.missed);
+//! ```
+//! use silverpoint_dbwin::Monitor;
+//! # use std::{convert::Infallible, time::Duration};
+//! # use silverpoint_dbwin::{BUFFER_BYTES, Objects};
+//! # struct OneSender { text: Option<&'static [u8]>, may_go_on: bool }
+//! # impl Objects for OneSender {
+//! #     type Error = Infallible;
+//! #     fn wait_for_data(&mut self, _: Duration) -> Result<bool, Infallible> { Ok(self.text.is_some()) }
+//! #     fn copy(&mut self, to: &mut [u8; BUFFER_BYTES]) {
+//! #         let text = self.text.take().unwrap();
+//! #         to.fill(0);
+//! #         to[..4].copy_from_slice(&17u32.to_le_bytes());
+//! #         to[4..][..text.len()].copy_from_slice(text);
+//! #     }
+//! #     fn set_buffer_ready(&mut self) -> Result<(), Infallible> { self.may_go_on = true; Ok(()) }
+//! #     fn reset_buffer_ready(&mut self, _: Duration) -> Result<bool, Infallible> { Ok(self.may_go_on) }
+//! #     fn pulse_buffer_ready(&mut self) -> Result<(), Infallible> { Ok(()) }
+//! #     fn try_lock(&mut self, _: Duration) -> Result<bool, Infallible> { Ok(true) }
+//! #     fn unlock(&mut self) -> Result<(), Infallible> { Ok(()) }
+//! # }
+//!
+//! # fn main() -> Result<(), Infallible> {
+//! // A sender that has written one text. On Windows `Listening` has the objects of the system, and a thread.
+//! let sender = OneSender { text: Some(b"ready"), may_go_on: false };
+//! let mut monitor = Monitor::new(sender)?;
+//! let message = monitor.next_message()?.map(|message| (message.pid, message.text));
+//! assert_eq!(message, Some((17, &b"ready"[..])));
+//! assert!(monitor.objects().may_go_on);
+//! assert_eq!(monitor.next_message()?, None);
 //! # Ok(())
 //! # }
-//! # #[cfg(not(windows))]
-//! # fn main() {}
 //! ```
 //!
 //! ```text

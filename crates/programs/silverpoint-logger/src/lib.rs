@@ -3,20 +3,24 @@
 //! **The invariant.** Each accepted record is once in each text and JSON file, in order within its thread, no
 //! matter which process dies and when. The console gets each record at most once.
 //!
-//! ```no_run
+//! ```
 //! use std::time::Duration;
 //!
-//! use silverpoint_logger::{Config, Level, Logger, Sink};
+//! use silverpoint_logger::{Config, Flushed, Level, Logger, Sink};
 //!
-//! # fn main() -> Result<(), silverpoint_logger::LoggerError> {
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let scratch = tempfile::TempDir::with_prefix("silverpoint-logger-")?;
+//! # let folder = scratch.path();
 //! let logger = Logger::start(
 //!     Config::new("debug")
 //!         .sink(Sink::stderr().level(Level::Warn))
-//!         .sink(Sink::file("app.log").rotate(64 << 20, 5))
-//!         .sink(Sink::file("app.jsonl").json()),
+//!         .sink(Sink::file(folder.join("app.log")).rotate(64 << 20, 5))
+//!         .sink(Sink::file(folder.join("app.jsonl")).json()),
 //! )?;
 //! silverpoint::info!(user = 7, "ready");
-//! logger.flush(Duration::from_secs(1));
+//! assert_eq!(logger.flush(Duration::from_secs(60)), Flushed::Complete);
+//! assert!(std::fs::read_to_string(folder.join("app.log"))?.contains("ready user=7"));
+//! assert!(std::fs::read_to_string(folder.join("app.jsonl"))?.contains(r#""user":7"#));
 //! # Ok(())
 //! # }
 //! ```

@@ -3,15 +3,20 @@
 //! **The invariant.** Everything of a request and of a trace is hostile: bounded, and never interpreted as
 //! HTML. All that is ever written is which sites of living processes are on.
 //!
-//! ```no_run
-//! use std::sync::atomic::AtomicBool;
+//! ```
+//! use std::sync::atomic::{AtomicBool, Ordering};
 //!
 //! use silverpoint_view::{Options, Source, Views, serve};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let views = Views::open(Source::Files { paths: vec!["app.silver".into()], options: Default::default() })?;
+//! # let file = "../../../spec/vectors/files/many-records.raw.silver";
+//! let views = Views::open(Source::Files { paths: vec![file.into()], options: Default::default() })?;
 //! let options = Options { listen: "127.0.0.1:0".parse()?, idle: None };
-//! serve(views, options, &AtomicBool::new(false), |address| println!("open {address}"))?;
+//! let stop = AtomicBool::new(false);
+//! serve(views, options, &stop, |address| {
+//!     assert!(address.starts_with("http://127.0.0.1:") && address.contains("/?token="));
+//!     stop.store(true, Ordering::Relaxed); // else it serves until `idle` has passed
+//! })?;
 //! # Ok(())
 //! # }
 //! ```

@@ -10,12 +10,12 @@
 //! use silverpoint_wire::level::Level;
 //!
 //! # fn main() -> Result<(), silverpoint_trace::OpenError> {
-//! # let files: [std::path::PathBuf; 0] = [];
-//! let trace = Trace::open(&files)?;
-//! let filter = Filter { level: Some(Level::Warn), ..Filter::default() };
-//! println!("{} records", trace.count(&filter).events);
-//! let statistics = stats::collect(&trace, &filter);
-//! println!("{} of them found no partner", statistics.unpaired);
+//! # let file = "tests/data/versions/1.0/rust-raw.silver";
+//! let trace = Trace::open(&[file])?;
+//! let bad = Filter { level: Some(Level::Warn), ..Filter::default() };
+//! assert_eq!(trace.count(&bad).events, 3);
+//! let statistics = stats::collect(&trace, &Filter::default());
+//! assert_eq!((statistics.records, statistics.spans.len(), statistics.unpaired), (32, 3, 0));
 //! # Ok(())
 //! # }
 //! ```

@@ -3,20 +3,20 @@
 //! **The invariant.** Nothing but directives is written into a session, on request alone. For any file, memory
 //! is that of marks, blocks, and of the requested batch.
 //!
-//! ```no_run
+//! ```
 //! use std::time::Duration;
 //!
 //! use silverpoint_read::{Batch, OpenOptions, Reader};
 //!
 //! # fn main() -> Result<(), silverpoint_read::ReadError> {
-//! let mut reader = Reader::open(&["app.silver".into()], OpenOptions::default())?;
+//! # let file = "../silverpoint-query/tests/data/versions/1.0/rust-raw.silver";
+//! let mut reader = Reader::open(&[file.into()], OpenOptions::default())?;
 //! reader.filter("-l warn")?;
-//! let count = reader.grow(Duration::from_secs(1))?.count;
+//! let count = reader.grow(Duration::from_secs(60))?.count;
 //! let mut batch = Batch::default();
-//! reader.read(count.saturating_sub(10), 10, &mut batch)?;
-//! for row in batch.rows() {
-//!     println!("{}: {}", row.number, batch.text(row.message));
-//! }
+//! reader.read(count.saturating_sub(2), 2, &mut batch)?;
+//! let texts: Vec<_> = batch.rows().iter().map(|row| (row.number, batch.text(row.message))).collect();
+//! assert_eq!(texts, [(1, "error 2"), (2, "warning 3 user=7")]);
 //! # Ok(())
 //! # }
 //! ```

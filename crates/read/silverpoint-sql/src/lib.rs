@@ -4,22 +4,23 @@
 //! cannot give a row too many. A [`Database`] cannot be changed: neither a query nor anything in a file can
 //! write anywhere.
 //!
-//! ```no_run
-//! use std::path::PathBuf;
-//!
+//! ```
 //! use silverpoint_sql::{Database, Limits, Rows, ValueRef};
 //! use silverpoint_trace::Trace;
 //!
-//! struct Print;
+//! #[derive(Default)]
+//! struct Table(String);
 //!
-//! impl Rows for Print {
+//! impl Rows for Table {
 //!     fn begin(&mut self, columns: &[&str]) -> std::io::Result<()> {
-//!         println!("{}", columns.join("\t"));
+//!         self.0 = columns.join(" ");
 //!         Ok(())
 //!     }
 //!
 //!     fn row(&mut self, values: &[ValueRef<'_>]) -> std::io::Result<()> {
-//!         println!("{values:?}");
+//!         if let [ValueRef::Text(category), ValueRef::Integer(records)] = values {
+//!             self.0 += &format!("\n{} {records}", String::from_utf8_lossy(category));
+//!         }
 //!         Ok(())
 //!     }
 //!
@@ -29,9 +30,11 @@
 //! }
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let trace = Trace::open(&[PathBuf::from("app.silver")])?;
-//! let database = Database::new(trace, Limits::default())?;
-//! database.run("SELECT category, count(*) FROM records GROUP BY category", &mut Print)?;
+//! # let file = "../silverpoint-query/tests/data/versions/1.0/rust-raw.silver";
+//! let database = Database::new(Trace::open(&[file])?, Limits::default())?;
+//! let mut table = Table::default();
+//! database.run("SELECT category, count(*) AS n FROM records GROUP BY category", &mut table)?;
+//! assert_eq!(table.0, "category n\nkept::other 1\nkept_values 33");
 //! # Ok(())
 //! # }
 //! ```

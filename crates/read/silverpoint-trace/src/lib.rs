@@ -5,16 +5,18 @@
 //! by the blocks that are open at once.
 //!
 //! ```
-//! use silverpoint_trace::{Everything, Trace, with_parts};
+//! use silverpoint_trace::{Everything, Trace, Verdict, with_parts};
 //!
 //! # fn main() -> Result<(), silverpoint_trace::OpenError> {
-//! # let paths: [std::path::PathBuf; 0] = [];
-//! let trace = Trace::open(&with_parts(&paths))?;
+//! # let file = "../silverpoint-query/tests/data/versions/1.0/rust-raw.silver";
+//! let trace = Trace::open(&with_parts(&[file.into()]))?;
 //! let mut events = trace.select(&Everything);
+//! let (mut count, mut last) = (0, i64::MIN);
 //! while let Some(event) = events.next() {
-//!     println!("{} ns: thread {}", event.wall_ns, event.tid);
+//!     assert!(event.wall_ns >= last && event.tid == 11489);
+//!     (count, last) = (count + 1, event.wall_ns);
 //! }
-//! println!("{:?}", events.verdict());
+//! assert_eq!((count, events.verdict()), (34, Verdict::Intact));
 //! # Ok(())
 //! # }
 //! ```

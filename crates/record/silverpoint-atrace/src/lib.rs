@@ -12,7 +12,11 @@
 //!     atrace::async_begin(Tag::APP, "upload", 7);          // ends in whatever thread
 //!     atrace::async_end(Tag::APP, "upload", 7);
 //! }
+//!
+//! let capture = silverpoint_testing::Capture::start();     // switches the rings on
 //! draw(1);
+//! capture.expect_counter("frame").value(1).within("draw").once();
+//! capture.expect("upload").within("draw").times(2);
 //! ```
 //!
 //! ```text

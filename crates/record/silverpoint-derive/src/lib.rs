@@ -2,7 +2,7 @@
 //!
 //! **The invariant.** The code they make names only public items of `silverpoint`, which documents them.
 //!
-//! ```ignore
+//! ```
 //! #[derive(silverpoint::Trace)]
 //! struct Order { id: u64, price: f64 }
 //!
@@ -10,6 +10,10 @@
 //! fn place(order: &Order) {
 //!     silverpoint::info!("order {} at {:.2}", order.id, order.price);
 //! }
+//!
+//! let capture = silverpoint_testing::Capture::start();
+//! place(&Order { id: 7, price: 101.25 });
+//! capture.expect_message("order 7 at 101.25").within("place").once();
 //! ```
 //!
 //! ```text

@@ -6,8 +6,11 @@
 //! ```
 //! silverpoint_log::init();                                 // instead of env_logger::init()
 //!
+//! let capture = silverpoint_testing::Capture::start();
 //! log::info!("order {} at {:.2}", 7, 101.25);
 //! log::warn!(target: "net", user = 7, peer = "10.0.0.1"; "slow");
+//! capture.expect_message("order 7 at 101.25").once();
+//! capture.expect_message("slow user=7 peer=10.0.0.1").category("net").with("user", 7).with("peer", "10.0.0.1").once();
 //! ```
 //!
 //! The target is the category. Key-values are recorded with their types. Silverpoint's directives decide what

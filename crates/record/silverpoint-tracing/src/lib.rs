@@ -6,8 +6,12 @@
 //! ```
 //! silverpoint_tracing::init();                             // instead of tracing_subscriber::fmt::init()
 //!
+//! let capture = silverpoint_testing::Capture::start();
 //! let load = tracing::info_span!("load", path = "a.txt").entered();
 //! tracing::info!(bytes = 17, "loaded");
+//! drop(load);
+//! capture.expect_span("load").with("path", "a.txt").once();
+//! capture.expect_message("loaded bytes=17").with("bytes", 17).within("load").once();
 //! ```
 //!
 //! Run the program under `silverpoint run -- ./app`, or with a logger inside it. Events and spans of

@@ -9,6 +9,7 @@
 //! #[derive(Trace)]
 //! struct Order { id: u64, price: f64 }
 //!
+//! # let capture = silverpoint_testing::Capture::start();
 //! let (order, user) = (Order { id: 7, price: 9.5 }, "ada");
 //! info!("order {} at {:.2}", order.id, order.price);      // text with placeholders, as of format!, checked when compiled
 //! info!("{user} has {}", order.id);                        // captures
@@ -18,6 +19,13 @@
 //! let _load = span!("load", user);                         // ends when the guard goes
 //! counter!("queue", 17);
 //! debug!("never evaluated when off: {}", { let expensive = 1; expensive });
+//!
+//! # assert_eq!(capture.messages().len(), 5);
+//! // A test sees what was recorded: see `silverpoint-testing`.
+//! capture.expect_message("order 7 at 9.50").once();
+//! capture.expect_message("slow user=ada retries=3").category("net").with("user", "ada").with("retries", 3).once();
+//! capture.expect_event("order.filled").with("order.id", 7).with("venue", "XETR").once();
+//! capture.expect_counter("queue").value(17).within("load").once();
 //! ```
 //!
 //! ```text

@@ -7,12 +7,20 @@
 //! `scripts/test` counts the test as skipped, not as passed.
 //!
 //! ```
+//! use silverpoint_tests::{folder_in_memory, skipped};
+//!
 //! fn the_kernel_has_the_lines() {
 //!     if !std::path::Path::new("/sys/kernel/tracing").exists() {
-//!         return silverpoint_tests::skipped!("there is no tracefs here");
+//!         return skipped!("there is no tracefs here");
 //!     }
 //! }
 //! # the_kernel_has_the_lines();
+//!
+//! let folder = folder_in_memory();
+//! let path = folder.path().to_owned();
+//! assert!(path.is_dir());
+//! drop(folder);
+//! assert!(!path.exists());
 //! ```
 #![forbid(unsafe_code)]
 
