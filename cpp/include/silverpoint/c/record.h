@@ -42,14 +42,6 @@ struct sp_c_site {
     const void* quiet_of;
 };
 
-/* A tracer's event of a site: what is needed of it here (spec/wire.md, section 3.7). */
-struct sp_c_event {
-    uint64_t magic;
-    const int* state;
-    void (*write)(const struct sp_c_event* event, const void* record);
-    const struct sp_c_event* end;
-};
-
 /* The rest of a site's description, needed at its first recording. */
 struct sp_c_body {
     const char* names; /* source of all macro arguments, the site's name first; null: no names */
@@ -158,23 +150,8 @@ SP_C_HOT unsigned char sp_c_state(const struct sp_c_site* site) {
     return __atomic_load_n(__atomic_load_n(&site->state, __ATOMIC_ACQUIRE), __ATOMIC_RELAXED);
 }
 
-/* As Site::is_quiet. */
 SP_C_HOT bool sp_c_is_quiet(const struct sp_c_site* site, unsigned char state, bool is_span) {
-#if defined(__x86_64__)
-    bool is_so;
-    __asm__ __volatile__("cmpb %[now], %[state]"
-                         : "=@cce"(is_so)
-                         : [state] "q"(state), [now] "m"(site->probed)
-                         : "memory");
-    if (!is_so) return false;
-#else
-    if (state != __atomic_load_n(&site->probed, __ATOMIC_ACQUIRE)) return false;
-#endif
-    const void* const found = __atomic_load_n(&site->quiet_of, __ATOMIC_RELAXED);
-    if (!is_span) return sp_c_is_unwanted((const int*)found);
-    const struct sp_c_event* const event = (const struct sp_c_event*)found;
-    return sp_c_is_unwanted(event->state) &&
-           sp_c_is_unwanted(__atomic_load_n(&event->end, __ATOMIC_RELAXED)->state);
+    return sp_c_is_site_quiet(&site->probed, &site->quiet_of, state, is_span);
 }
 
 SP_C_HOT struct sp_c_argument sp_c_measured(struct sp_c_argument of) {

@@ -107,28 +107,11 @@ struct Site {
             return true;
         return is_quiet(value) || is_wanted_otherwise(value, the_function, the_category);
     }
-    // Whether the ring wants the record, and the one tracer that is asked for does not want the event now. Of
-    // a state byte other than 0 and 1. The head is that of a complete site then. A tracer stores its wish in
-    // the memory of the process, and tells nobody: so each execution reads it. A span that begins so has no
-    // events: so neither that of its begin nor that of its end is wanted. `kind`: the site's, if it is a
-    // span's.
+    // Whether the ring alone wants the record (wish.h). `kind`: the site's, if it is a span's.
     SP_DETAIL_HOT bool is_quiet(std::uint8_t value, Kind kind = Kind::kLog) const {
-#if defined(__x86_64__)
-        // By the comparison itself, which compilers do not make of an atomic load.
-        bool is_so;
-        __asm__ __volatile__("cmpb %[now], %[value]"
-                             : "=@cce"(is_so)
-                             : [value] "q"(value), [now] "m"(probed)
-                             : "memory");
-        if (!is_so) return false;
-#else
-        if (value != probed.load(std::memory_order_acquire)) return false;
-#endif
-        const void* const found = quiet_of.load(std::memory_order_relaxed);
-        if (kind != Kind::kSpan) return sp_c_is_unwanted(static_cast<const int*>(found));
-        const auto* const event = static_cast<const ProbeEvent*>(found);
-        return sp_c_is_unwanted(event->state) &&
-               sp_c_is_unwanted(__atomic_load_n(&event->end, __ATOMIC_RELAXED)->state);
+        return sp_c_is_site_quiet(reinterpret_cast<const unsigned char*>(&probed),
+                                  reinterpret_cast<const void* const*>(&quiet_of), value,
+                                  kind == Kind::kSpan);
     }
 
     // States other than off and on: unregistered, or with bits that are not ours.
