@@ -313,6 +313,7 @@ inline SP_DETAIL_ATRACE void int32(Tag tag, std::string_view name, std::int32_t 
 }
 
 // A stretch of time until the end of the block.
+// Thread-safe: its own thread. Cost: while the tag is off, a load and a comparison.
 class [[nodiscard, gnu::visibility("default")]] Scope {
   public:
     SP_DETAIL_OWN SP_DETAIL_ATRACE Scope(Tag tag, std::string_view name) {
@@ -346,6 +347,7 @@ class [[nodiscard, gnu::visibility("default")]] Scope {
 
 // A stretch of time that may end in another thread. It ends when this object is destroyed, even if it was
 // moved or tags were switched since. It has a cookie of its own. The name must live as long.
+// Thread-safe: one thread at a time. Cost: while the tag is off, a load and a comparison.
 class [[nodiscard, gnu::visibility("default")]] AsyncScope {
   public:
     SP_DETAIL_OWN SP_DETAIL_ATRACE AsyncScope(Tag tag, std::string_view name) : made_{tag, name} {

@@ -28,6 +28,8 @@ inline namespace v1 SP_DETAIL_HIDDEN {
 
 // Writes a value behind what the writer has. If the call fails, its output is removed again, unless a sink
 // already has it.
+// Thread-safe: one thread at a time, for each writer. Cost: grows with the value; the writer allocates where
+// its room is used up.
 template <class Writer, class T>
     requires std::is_base_of_v<binding::Output, Writer>
 BindResult bind(Writer& writer, const T& value) {
@@ -40,6 +42,7 @@ BindResult bind(Writer& writer, const T& value) {
 }
 
 // Reads the next value. After a failure the value holds what was read so far, and the reader is at its end.
+// Thread-safe: one thread at a time, for each reader. Cost: grows with the value; the value allocates.
 template <class Reader, class T>
     requires std::is_base_of_v<binding::Input, Reader>
 BindResult bind(Reader& reader, T& value) {

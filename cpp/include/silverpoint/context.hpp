@@ -131,6 +131,7 @@ namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 
 // A scope with fields. Belongs to the thread that made it; scopes may end in any order.
+// Thread-safe: its own thread. Cost: entering, some tens of nanoseconds; the next record states the fields.
 class [[nodiscard, gnu::visibility("default")]] Context {
   public:
     // Names and values in turn.
@@ -169,6 +170,7 @@ class [[nodiscard, gnu::visibility("default")]] Context {
 };
 
 // The fields of the scopes that were open in a thread, to be used in another one.
+// Thread-safe: any thread may read it. Cost: a copy allocates.
 class SP_DETAIL_VISIBLE CapturedContext {
   public:
     CapturedContext() = default;
@@ -210,6 +212,7 @@ class SP_DETAIL_VISIBLE CapturedContext {
 };
 
 // What is open in this thread now.
+// Thread-safe: any thread. Cost: an allocation, where fields are open.
 inline CapturedContext capture_context() {
     detail::Thread* thread = detail::thread_of_contexts();
     if (thread == nullptr) return {};

@@ -36,9 +36,11 @@ typedef struct sp_crash_options {
         { true, true, true, true, true, true, false, false, 3000, 0 }
 
 /* Another call adds signals, and changes the wait and a drain that is not null. Null: SP_CRASH_OPTIONS.
- * False: no memory, or no session. */
+ * False: no memory, or no session.
+ * Thread-safe: one thread at a time. Cost: system calls, once for the process. */
 bool sp_install_crash_handler(const sp_crash_options* options) SP_C_OWN;
-/* A stack for the handler in the calling thread. Threads get one with their first record, or by this call. */
+/* A stack for the handler in the calling thread. Threads get one with their first record, or by this call.
+ * Thread-safe: any thread. Cost: maps a stack, once for the thread. */
 void sp_prepare_thread_for_crash(void) SP_C_OWN;
 
 /* Ends the program if a condition is false: records the text beside it, then makes a crash record, then

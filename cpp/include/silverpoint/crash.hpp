@@ -54,9 +54,11 @@ struct SP_DETAIL_VISIBLE crash_options {
 };
 
 // Another call adds signals, and changes the wait. False: no memory, or no session.
+// Thread-safe: one thread at a time. Cost: system calls, once for the process.
 bool install_crash_handler(const crash_options& options = {});
 
 // A stack for the handler in the calling thread. Threads get one with their first record, or by this call.
+// Thread-safe: any thread. Cost: maps a stack, once for the thread.
 inline void prepare_thread_for_crash() { detail::give_crash_stack(); }
 
 }  // namespace v1
@@ -64,6 +66,7 @@ inline void prepare_thread_for_crash() { detail::give_crash_stack(); }
 
 // Ends the program if a condition is false: records the text beside it, then makes a crash record, then
 // aborts.
+// Thread-safe: any thread. Cost: while the condition holds, its evaluation and a branch.
 #    define SP_CHECK(condition, ...)                                               \
         do {                                                                       \
             if (!(condition)) [[unlikely]] {                                       \

@@ -41,6 +41,7 @@ namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 
 // Where records come out, which ones, and in which form.
+// Thread-safe: one thread at a time. Cost: texts; nothing is opened.
 class SP_DETAIL_VISIBLE sink {
   public:
     [[nodiscard]] SP_DETAIL_OWN static sink standard_error() { return sink("stderr"); }
@@ -131,6 +132,7 @@ class SP_DETAIL_VISIBLE sink {
 };
 
 // What a logger does. The same as text: a configuration file in TOML.
+// Thread-safe: one thread at a time. Cost: texts; nothing is opened.
 class SP_DETAIL_VISIBLE logger_config {
   public:
     // What is recorded, for all sinks: directives such as "info,net=debug".
@@ -215,17 +217,27 @@ inline bool start_by(int (*call)(const char*, char*, std::size_t), const char* c
             return detail::refuse(result, error);
     }
 }
+// Thread-safe: any thread. Cost: opens the sinks, and starts a thread for the collector and one for each
+// sink. Installs the handler of crashes.
 inline bool start_with(const char* config) { return start_by(silverpoint_start, config); }
 // By a configuration file; the environment takes precedence (see start_with_environment). A change of the
 // file takes effect while the program runs.
+// Thread-safe: any thread. Cost: opens the sinks, and starts a thread for the collector and one for each
+// sink. Installs the handler of crashes.
 inline bool start_file(const std::string& path) { return start_by(silverpoint_start_file, path.c_str()); }
 // Level info and above on standard error; the environment takes precedence.
+// Thread-safe: any thread. Cost: opens the sinks, and starts a thread for the collector and one for each
+// sink. Installs the handler of crashes.
 inline bool start() { return start_with(nullptr); }
 inline bool start(const logger_config& config) { return start_with(config.toml().c_str()); }
 // A configuration as text (TOML).
+// Thread-safe: any thread. Cost: opens the sinks, and starts a thread for the collector and one for each
+// sink. Installs the handler of crashes.
 inline bool start(const std::string& toml) { return start_with(toml.c_str()); }
 // The same, but the environment takes precedence. SILVERPOINT names a file instead of all of it, or states
 // what is recorded. SILVERPOINT_POLICY and SILVERPOINT_BLOCK_MAX are used too.
+// Thread-safe: any thread. Cost: opens the sinks, and starts a thread for the collector and one for each
+// sink. Installs the handler of crashes.
 inline bool start_with_environment(const std::string& toml) {
     return start_by(silverpoint_start_with_environment, toml.c_str());
 }
@@ -235,6 +247,7 @@ inline bool start_with_environment(const logger_config& config) {
 
 // Reads the configuration file again and applies it at once; false if no logger runs. Throws as start does,
 // also if the logger was not started by a file; then everything is as before.
+// Thread-safe: any thread. Cost: reads the file, and changes what differs.
 inline bool reload() {
     char error[1024] = "";
     const int result = silverpoint_reload(error, sizeof error);
@@ -249,21 +262,25 @@ inline bool reload() {
 }
 // Log files that were moved away are made and opened again, at once. For a handler of SIGHUP, which may call
 // it.
+// Thread-safe: any thread, signal handlers too. Cost: an atomic addition.
 inline void reopen() noexcept { silverpoint_reopen(); }
 
 // True if everything that was recorded before the call was delivered within the time. False also if nothing
 // can be recorded.
+// Thread-safe: any thread. Cost: the wait.
 inline bool flush(std::chrono::milliseconds timeout = std::chrono::seconds(5)) {
     return !detail::is_mute() &&
            silverpoint_flush(timeout.count() > 0 ? static_cast<std::uint64_t>(timeout.count()) : 0) ==
                SILVERPOINT_DONE;
 }
 // As flush; sinks with a backtrace also write what they keep back.
+// Thread-safe: any thread. Cost: the wait.
 inline bool dump_backtrace(std::chrono::milliseconds timeout = std::chrono::seconds(5)) {
     return silverpoint_dump_backtrace(timeout.count() > 0 ? static_cast<std::uint64_t>(timeout.count())
                                                           : 0) == SILVERPOINT_DONE;
 }
 // As flush, and ends the logger.
+// Thread-safe: any thread. Cost: the wait.
 inline bool stop(std::chrono::milliseconds timeout = std::chrono::seconds(5)) {
     return silverpoint_stop(timeout.count() > 0 ? static_cast<std::uint64_t>(timeout.count()) : 0) ==
            SILVERPOINT_DONE;
@@ -271,6 +288,7 @@ inline bool stop(std::chrono::milliseconds timeout = std::chrono::seconds(5)) {
 
 // The synchronous handlers of others, present or future, receive what this shared object (or program)
 // records. For plug-ins; a synchronous_handler does this itself.
+// Thread-safe: any thread. Cost: a look at each thread that has recorded.
 inline void hand_records_over() {
     detail::join_handing(&silverpoint_hand_over, silverpoint_synchronous_handlers());
 }
@@ -280,6 +298,8 @@ inline void hand_records_over() {
 // or until remove(). It receives records of this shared object (or program), and of others that have a
 // handler, or have called hand_records_over(). Throws std::invalid_argument for an invalid level behind the
 // category's `=`.
+// Thread-safe: one thread at a time; the handler itself runs in any, several at once. Cost: some allocations;
+// while it exists, each record takes the slow path.
 class SP_DETAIL_VISIBLE synchronous_handler {
   public:
     SP_DETAIL_OWN synchronous_handler(const char* category, const char* record, silverpoint_handler handler,

@@ -127,7 +127,8 @@ typedef struct silverpoint_record {
  * _FOLLOW and _UTC, added up.
  *
  * Returns SILVERPOINT_DONE, _FAILED (a file cannot be read, or is no trace file) or _INVALID (no file is
- * named); `*reader` is null then. */
+ * named); `*reader` is null then.
+ * Thread-safe: any thread. Cost: reads where the blocks of each file are. */
 int silverpoint_reader_open(const char* const* paths, size_t count, unsigned options,
                             silverpoint_reader** reader, char* error, size_t error_size);
 
@@ -135,50 +136,63 @@ int silverpoint_reader_open(const char* const* paths, size_t count, unsigned opt
  * record. A session that is collected is read from its collector's file. If a session is not collected, its
  * rings are copied, without being emptied, into a temporary directory, which goes with the reader. This needs
  * room for everything that is recorded meanwhile. Returns SILVERPOINT_DONE, _NO_SESSION, _FAILED (sessions
- * cannot be observed, or copied) or _INVALID (a target is a file); `*reader` is null then. */
+ * cannot be observed, or copied) or _INVALID (a target is a file); `*reader` is null then.
+ * Thread-safe: any thread. Cost: opens each of these sessions. */
 int silverpoint_reader_live(const char* const* targets, size_t count, unsigned options,
                             silverpoint_reader** reader, char* error, size_t error_size);
 
-/* No function of the reader may be called any more. Null: nothing happens. */
+/* No function of the reader may be called any more. Null: nothing happens.
+ * Thread-safe: one thread at a time. Cost: frees the memory, and removes the temporary directory. */
 void silverpoint_reader_close(silverpoint_reader* reader);
 
 /* Numbers the selection of a filter again, from 0. The filter is the options of `silverpoint cat` ("-l warn
  * -c net"), or an expression ("id=7 and px>3.5"); empty: everything. Relative times are evaluated now.
- * Returns SILVERPOINT_DONE, or _INVALID: the text says where, and everything is as before. */
+ * Returns SILVERPOINT_DONE, or _INVALID: the text says where, and everything is as before.
+ * Thread-safe: any thread; waits for calls of others. Cost: parses the filter; numbers begin again from 0. */
 int silverpoint_reader_filter(silverpoint_reader* reader, const char* filter, char* error, size_t error_size);
 
-/* Whether a text is a valid filter; does not wait for a reader. Returns SILVERPOINT_DONE or _INVALID. */
+/* Whether a text is a valid filter; does not wait for a reader. Returns SILVERPOINT_DONE or _INVALID.
+ * Thread-safe: any thread. Cost: parses the filter. */
 int silverpoint_filter_check(const char* filter, char* error, size_t error_size);
 
 /* Numbers the next records, for about so many milliseconds (0: a few records), and returns how many have
  * numbers now. Returns SILVERPOINT_MORE, _WAITING or _FINISHED, or _FAILED: a file cannot be read any more;
  * records with numbers keep them. Only this function checks running programs and growing files: if it is not
- * called for long, a copied session's oldest records are lost. */
+ * called for long, a copied session's oldest records are lost.
+ * Thread-safe: any thread; waits for calls of others. Cost: about most_ms. */
 int silverpoint_reader_grow(silverpoint_reader* reader, uint64_t most_ms, uint64_t* count, char* error,
                             size_t error_size);
 
-/* Records that have numbers. */
+/* Records that have numbers.
+ * Thread-safe: any thread; waits for calls of others. Cost: no more than that wait. */
 uint64_t silverpoint_reader_count(silverpoint_reader* reader);
 
 /* Reports of missing or damaged data, and other notes for people, one after the other. Writes the next text,
- * cut to `size` bytes including its zero. Returns 1, or 0 if there is none. */
+ * cut to `size` bytes including its zero. Returns 1, or 0 if there is none.
+ * Thread-safe: any thread; waits for calls of others. Cost: copies the text. */
 int silverpoint_reader_message(silverpoint_reader* reader, char* text, size_t size);
 
-/* Room for records. It may be used repeatedly, by one thread at a time. */
+/* Room for records. It may be used repeatedly, by one thread at a time.
+ * Thread-safe: any thread. Cost: an allocation. */
 silverpoint_records* silverpoint_records_new(void);
-/* Null: nothing happens. */
+/* Null: nothing happens.
+ * Thread-safe: one thread at a time. Cost: frees the memory. */
 void silverpoint_records_free(silverpoint_records* records);
 
 /* Puts records into `records`, replacing its content: at most `most` records from the number `from` on. Large
  * records come in smaller portions, but at least one if there is one. Continuing where the last call ended is
- * fastest. Returns SILVERPOINT_DONE, or _FAILED: a file has lost what it had. */
+ * fastest. Returns SILVERPOINT_DONE, or _FAILED: a file has lost what it had.
+ * Thread-safe: any thread; waits for calls of others; `records` is the call's alone. Cost: reads some
+ * thousand records at most before the first, then each. */
 int silverpoint_reader_read(silverpoint_reader* reader, uint64_t from, size_t most,
                             silverpoint_records* records, char* error, size_t error_size);
 
-/* The number of records. */
+/* The number of records.
+ * Thread-safe: any thread, while none reads into them. Cost: a load. */
 size_t silverpoint_records_count(const silverpoint_records* records);
 /* The record at this index; null beyond the last. What it refers to stays valid until the records are read
- * into again, or freed. */
+ * into again, or freed.
+ * Thread-safe: any thread, while none reads into them. Cost: a load. */
 const silverpoint_record* silverpoint_records_at(const silverpoint_records* records, size_t index);
 
 #ifdef __cplusplus

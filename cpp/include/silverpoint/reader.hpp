@@ -248,6 +248,7 @@ class record {
 };
 
 /// Records that were read together. Reading into it again reuses its memory. It moves, and does not copy.
+/// Thread-safe: any thread may read, while none reads into them. Cost: its memory is used again.
 class records {
   public:
     records() : room_(silverpoint_records_new()) {}
@@ -291,6 +292,7 @@ class records {
 };
 
 /// Whether a text is a valid filter; does not wait. False: the text says what is wrong, and where.
+/// Thread-safe: any thread. Cost: parses the filter.
 inline bool check_filter(const std::string& filter, std::string& error) {
     char text[1024] = "";
     if (silverpoint_filter_check(filter.c_str(), text, sizeof text) == SILVERPOINT_DONE) return true;
@@ -299,6 +301,7 @@ inline bool check_filter(const std::string& filter, std::string& error) {
 }
 
 /// Reads files, or running programs.
+/// Thread-safe: any thread; calls of one reader wait for one another. Cost: see each function of reader.h.
 class reader {
   public:
     /// Opens nothing: to be assigned later, and the result of a failure without exceptions.

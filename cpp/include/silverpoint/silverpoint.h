@@ -71,9 +71,11 @@ struct sp_c_category {
 static const struct sp_c_category SP_C_CATEGORY __attribute__((unused));
 #    define SP_CATEGORY(name) static const struct sp_c_category SP_C_CATEGORY __attribute__((unused)) = {name}
 
-/* Prepares the calling thread: its first record then costs as much as any other. */
+/* Prepares the calling thread: its first record then costs as much as any other.
+ * Thread-safe: any thread. Cost: that of a first record. */
 void sp_prepare_thread(void) SP_C_OWN;
-/* A number that no other call in this session gives, for async spans and flows; never 0. */
+/* A number that no other call in this session gives, for async spans and flows; never 0.
+ * Thread-safe: any thread, signal handlers too. Cost: mostly a thread-local exchange. */
 uint64_t sp_new_id(void) SP_C_OWN;
 
 /* Never called: the compiler checks its arguments. */

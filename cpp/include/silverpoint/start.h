@@ -53,7 +53,8 @@ static inline int sp_c_start_logger(int (*start)(const char*, char*, size_t), co
 void sp_c_join_handing(void (*take)(const struct silverpoint_made*), const uint32_t* functions) SP_C_OWN;
 
 /* As silverpoint_add_synchronous_handler, for the records of this shared object or program. Each shared
- * object with tracepoints of its own calls this, or sp_hand_records_over once. */
+ * object with tracepoints of its own calls this, or sp_hand_records_over once.
+ * Thread-safe: any thread. Cost: some allocations; while it exists, each record takes the slow path. */
 static inline struct silverpoint_synchronous* sp_add_synchronous_handler(const char* category,
                                                                          const char* record,
                                                                          silverpoint_handler handler,
@@ -64,20 +65,27 @@ static inline struct silverpoint_synchronous* sp_add_synchronous_handler(const c
         sp_c_join_handing(silverpoint_hand_over, silverpoint_synchronous_handlers());
     return added;
 }
-/* The handlers of others, present or future, receive what this shared object records. */
+/* The handlers of others, present or future, receive what this shared object records.
+ * Thread-safe: any thread. Cost: a look at each thread that has recorded. */
 static inline void sp_hand_records_over(void) {
     sp_c_join_handing(silverpoint_hand_over, silverpoint_synchronous_handlers());
 }
 
-/* As silverpoint_start. */
+/* As silverpoint_start.
+ * Thread-safe: any thread. Cost: opens the sinks, and starts a thread for the collector and one for each
+ * sink. Installs the handler of crashes. */
 static inline int sp_start_logger(const char* config, char* error, size_t error_size) {
     return sp_c_start_logger(silverpoint_start, config, error, error_size);
 }
-/* As silverpoint_start_with_environment. */
+/* As silverpoint_start_with_environment.
+ * Thread-safe: any thread. Cost: opens the sinks, and starts a thread for the collector and one for each
+ * sink. Installs the handler of crashes. */
 static inline int sp_start_logger_with_environment(const char* config, char* error, size_t error_size) {
     return sp_c_start_logger(silverpoint_start_with_environment, config, error, error_size);
 }
-/* As silverpoint_start_file. */
+/* As silverpoint_start_file.
+ * Thread-safe: any thread. Cost: opens the sinks, and starts a thread for the collector and one for each
+ * sink. Installs the handler of crashes. */
 static inline int sp_start_logger_file(const char* path, char* error, size_t error_size) {
     return sp_c_start_logger(silverpoint_start_file, path, error, error_size);
 }

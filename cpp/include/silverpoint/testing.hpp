@@ -117,6 +117,7 @@ class SP_DETAIL_VISIBLE Result {
 };
 
 // Sees what is recorded while it lives.
+// Thread-safe: one thread at a time. Cost: each question reads the rings.
 class SP_DETAIL_VISIBLE Capture {
   public:
     SP_DETAIL_OWN explicit Capture(Scope scope = Scope::kProcess)

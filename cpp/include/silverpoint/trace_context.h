@@ -33,24 +33,31 @@ typedef struct sp_trace_context {
     char state[513];     /* `tracestate`; may be empty: then none is sent */
 } sp_trace_context;
 
-/* A new trace with its first span, sampled. */
+/* A new trace with its first span, sampled.
+ * Thread-safe: any thread. Cost: a system call. */
 void sp_trace_fresh(sp_trace_context* trace) SP_C_OWN;
 /* Reads a `traceparent`: the caller's span. If it is invalid or null: false, and *trace is unchanged.
- * Versions later than 00 are read as far as 00 goes. */
+ * Versions later than 00 are read as far as 00 goes.
+ * Thread-safe: any thread. Cost: reads the text. */
 bool sp_trace_parse(sp_trace_context* trace, const char* traceparent) SP_C_OWN;
 /* For a request that comes in: a new span in the caller's trace if `traceparent` is valid, else a new trace.
  * A `tracestate` is passed on as it is; one of more than 512 bytes, or that is not printable ASCII, is
- * dropped. Either may be null. */
+ * dropped. Either may be null.
+ * Thread-safe: any thread. Cost: a system call. */
 void sp_trace_accept(sp_trace_context* trace, const char* traceparent, const char* tracestate) SP_C_OWN;
-/* A new span within `parent`, which may be *trace itself. */
+/* A new span within `parent`, which may be *trace itself.
+ * Thread-safe: any thread. Cost: a system call. */
 void sp_trace_child(sp_trace_context* trace, const sp_trace_context* parent) SP_C_OWN;
 /* The context of the innermost scope of this thread which has one: entered here, or captured in another
- * thread. Without one: false, and *trace is unchanged. */
+ * thread. Without one: false, and *trace is unchanged.
+ * Thread-safe: any thread. Cost: reads the fields that are open here. */
 bool sp_trace_current(sp_trace_context* trace) SP_C_OWN;
 /* Attaches trace_id, span_id and parent_id to all records of this thread until SP_CONTEXT_END. It adds
- * trace_flags and tracestate where there are any. */
+ * trace_flags and tracestate where there are any.
+ * Thread-safe: any thread. Cost: that of a scope of context. */
 sp_context sp_trace_enter(const sp_trace_context* trace) SP_C_OWN;
-/* The `traceparent` of a request to another program: its parent is this span. */
+/* The `traceparent` of a request to another program: its parent is this span.
+ * Thread-safe: any thread. Cost: writes 55 characters. */
 void sp_trace_header(const sp_trace_context* trace, char header[SP_TRACE_HEADER_SIZE]) SP_C_OWN;
 
 #endif

@@ -22,6 +22,7 @@ namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 
 // A trace and a span in it. A value: it may be copied and kept.
+// Thread-safe: any thread may read it. Cost: a new span is a system call, enter() a scope of context.
 class SP_DETAIL_VISIBLE TraceContext {
   public:
     using TraceId = detail::TraceIds::TraceId;

@@ -30,11 +30,15 @@ typedef struct sp_captured_context {
     char pairs[1424];
 } sp_captured_context;
 
-/* Takes what is open in the calling thread now. */
+/* Takes what is open in the calling thread now.
+ * Thread-safe: any thread. Cost: a copy of at most 1,424 bytes. */
 void sp_context_capture(sp_captured_context* taken) SP_C_OWN;
-/* Gives it to the records of the calling thread, on top of what is open, until SP_CONTEXT_END. */
+/* Gives it to the records of the calling thread, on top of what is open, until SP_CONTEXT_END.
+ * Thread-safe: any thread. Cost: some tens of nanoseconds; the next record states the fields. */
 sp_context sp_context_enter(const sp_captured_context* taken) SP_C_OWN;
-/* Ends a scope: SP_CONTEXT_END, which takes the scope itself. */
+/* Ends a scope: SP_CONTEXT_END, which takes the scope itself.
+ * Thread-safe: the thread that entered it. Cost: some tens of nanoseconds; the next record states the
+ * fields. */
 void sp_context_leave(const sp_context* context) SP_C_OWN;
 
 /* `count` names and values in turn, and the code of each. */
