@@ -1,14 +1,13 @@
 //! Callsites of `tracing` and what they are to Silverpoint: one state byte, and a site for each shape of record that they have made.
 //!
 //! ```text
-//!  metadata ──▶ TABLE (open addressing by address, lock-free) ──▶ Callsite: state byte, shapes ─▶ ids of sites
+//!  metadata ──▶ table ──▶ Callsite: state byte, shapes ─▶ ids of sites
 //! ```
 //!
 //! A callsite is known before its types are. It is registered without arguments, so that directives and
 //! `silverpoint ctl` find it. The site of its records is registered with the first of them, and another one
 //! for each other shape.
 
-use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use silverpoint::dynamic::{self, Arguments, Marks, Published, Registered, Shapes, Wanted};
@@ -16,81 +15,12 @@ use tracing_core::{Interest, Level, LevelFilter, Metadata};
 
 use crate::fields::{Description, Plan, name_of};
 use crate::open::What;
-
-/// What a record of a callsite is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
-    /// An event.
-    Event,
-    /// An event with an explicit parent: its id comes first.
-    EventOf,
-    /// A span that begins in this thread, with its fields.
-    Begin,
-    /// A stretch of a span that has an id: `id`.
-    Segment,
-    /// A span begins that has an id: `id`, fields.
-    AsyncBegin,
-    /// It has ended: `id`, `busy`, `idle`.
-    AsyncEnd,
-    /// Fields that come later: `id`, fields.
-    AsyncInstant,
-    /// One is a part of another: `from`, `to`.
-    Parent,
-    /// One came from another: the same.
-    FollowsFrom,
-}
-
-/// Names of arguments that are no fields. Readers know by them what a stretch is, and what an event is of: fields of the program have others ([`field_name`]).
-const ID: &str = "span.id";
-const BEGUN: &str = "span.begun";
-const PARENT: &str = "span.parent";
-
-/// What a field is called in a record.
-pub(crate) fn field_name(name: &str) -> Cow<'_, str> {
-    if [ID, BEGUN, PARENT].contains(&name) { format!("field.{name}").into() } else { name.into() }
-}
-
-/// How many roles there are.
-const ROLES: usize = Role::FollowsFrom as usize + 1;
-
-impl Role {
-    fn is_event(self) -> bool {
-        matches!(self, Self::Event | Self::EventOf)
-    }
-
-    /// What stands before the fields of such a record in [`Marks`].
-    pub(crate) const fn mark(self) -> u32 {
-        self as u32
-    }
-
-    /// Number of the site's kind (spec/wire.md, section 7).
-    fn kind(self, has_name: bool) -> u8 {
-        match self {
-            Self::Event | Self::EventOf => 2 * u8::from(has_name),
-            Self::Begin | Self::Segment => 3,
-            Self::AsyncBegin => 6,
-            Self::AsyncEnd => 7,
-            Self::AsyncInstant => 8,
-            Self::Parent | Self::FollowsFrom => 12,
-        }
-    }
-
-    /// The arguments before the fields, with their codes.
-    fn arguments(self) -> &'static [(&'static str, &'static str)] {
-        match self {
-            Self::Event | Self::Begin => &[],
-            Self::EventOf => &[(PARENT, "L")],
-            Self::Segment | Self::AsyncBegin | Self::AsyncInstant => &[(ID, "L")],
-            Self::AsyncEnd => &[(ID, "L"), ("busy", "T"), ("idle", "T")],
-            Self::Parent | Self::FollowsFrom => &[("from", "L"), ("to", "L")],
-        }
-    }
-}
+use crate::role::{BEGUN, ID, ROLES, Role};
 
 /// What is known of a callsite.
 pub(crate) struct Callsite {
     pub(crate) meta: &'static Metadata<'static>,
-    /// Where [`numbered`] finds it.
+    /// Where [`numbered`](crate::table::numbered) finds it.
     pub(crate) number: u32,
     /// 0 trace to 4 error.
     pub(crate) level: u8,
@@ -159,7 +89,7 @@ impl Callsite {
         }
     }
 
-    fn new(meta: &'static Metadata<'static>, number: u32) -> Self {
+    pub(crate) fn new(meta: &'static Metadata<'static>, number: u32) -> Self {
         let level = level_of(meta);
         Self {
             meta,
@@ -462,7 +392,7 @@ pub(crate) fn level_of(meta: &Metadata<'_>) -> u8 {
 }
 
 /// The description of the site that is asked whether a callsite records.
-fn with_question<R>(meta: &Metadata<'_>, ask: impl FnOnce(&dynamic::Description<'_>) -> R) -> R {
+pub(crate) fn with_question<R>(meta: &Metadata<'_>, ask: impl FnOnce(&dynamic::Description<'_>) -> R) -> R {
     let is_event = meta.is_event();
     let name = if has_name(meta) { meta.name() } else { "" };
     ask(&dynamic::Description {
@@ -490,23 +420,14 @@ pub(crate) fn would_record(meta: &Metadata<'_>) -> bool {
     dynamic::feeds_tracer() || with_question(meta, dynamic::would_record)
 }
 
-/// What `tracing` is to do at the callsite. In a program with USDT probes it asks each time ([`would_record_now`]):
+/// What `tracing` is to do at the callsite. In a program with USDT probes it asks each time
+/// ([`would_record_now`](crate::table::would_record_now)):
 /// nobody reports that a tracer comes.
 pub(crate) fn interest(meta: &Metadata<'_>) -> Interest {
     match would_record(meta) {
         true => Interest::always(),
         false if dynamic::HAS_USDT => Interest::sometimes(),
         false => Interest::never(),
-    }
-}
-
-/// As [`would_record`]: of a callsite that is known, one load.
-pub(crate) fn would_record_now(meta: &Metadata<'_>) -> bool {
-    // (What has the address of a callsite's metadata is that: it lives as long as the program.)
-    let is = |callsite: &&Callsite| std::ptr::addr_eq(callsite.meta, meta);
-    match TABLE[place_of(meta)].get().filter(is) {
-        Some(callsite) if dynamic::HAS_USDT => !callsite.wanted().by_nobody(),
-        _ => would_record(meta),
     }
 }
 
@@ -522,108 +443,5 @@ pub(crate) fn most_verbose() -> LevelFilter {
         Some(2) => LevelFilter::INFO,
         Some(3) => LevelFilter::WARN,
         Some(_) => LevelFilter::ERROR,
-    }
-}
-
-/// Callsites that are found by their address alone: a power of two. Others are in lists behind these.
-const PLACES: usize = 1 << 14;
-/// Places that are looked at.
-const PROBES: usize = 32;
-
-static TABLE: [Published<Callsite>; PLACES] = [const { Published::new() }; PLACES];
-
-/// Lists of others, by their address.
-const LISTS: usize = 1 << 8;
-static OTHERS: [Published<Other>; LISTS] = [const { Published::new() }; LISTS];
-
-struct Other {
-    callsite: Callsite,
-    next: Published<Other>,
-}
-
-/// What is known of the callsite of this metadata: registered at the first call, found by one or two loads afterwards. `None`: this thread is preparing something
-/// ([`dynamic::prepare`]).
-#[inline(always)]
-pub(crate) fn of(meta: &'static Metadata<'static>) -> Option<&'static Callsite> {
-    find(meta).or_else(|| enter(meta))
-}
-
-/// As [`of`], for a record: one that is not made is counted.
-#[inline(always)]
-pub(crate) fn of_record(meta: &'static Metadata<'static>) -> Option<&'static Callsite> {
-    find(meta).or_else(|| enter_for_record(meta))
-}
-
-#[cold]
-#[inline(never)]
-fn enter_for_record(meta: &'static Metadata<'static>) -> Option<&'static Callsite> {
-    let callsite = enter(meta);
-    if callsite.is_none() && with_question(meta, dynamic::would_record) {
-        dynamic::lose_nested();
-    }
-    callsite
-}
-
-/// The same, where it is in the first place that is looked at: nearly all are.
-#[inline(always)]
-pub(crate) fn find(meta: &'static Metadata<'static>) -> Option<&'static Callsite> {
-    TABLE[place_of(meta)].get().filter(|callsite| std::ptr::eq(callsite.meta, meta))
-}
-
-#[inline(always)]
-fn place_of(meta: &Metadata<'_>) -> usize {
-    let address = std::ptr::from_ref(meta).addr() as u64;
-    (address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - PLACES.trailing_zeros())) as usize
-}
-
-#[inline(never)]
-fn enter(meta: &'static Metadata<'static>) -> Option<&'static Callsite> {
-    let first = place_of(meta);
-    let is = |callsite: &&'static Callsite| std::ptr::eq(callsite.meta, meta);
-    // Nothing is made for one that is known.
-    for probe in 0..PROBES {
-        match TABLE[(first + probe) % PLACES].get() {
-            Some(callsite) if is(&callsite) => return Some(callsite),
-            Some(_) => {}
-            None => break,
-        }
-    }
-    dynamic::prepare(|| {
-        for probe in 0..PROBES {
-            let place = (first + probe) % PLACES;
-            let callsite = TABLE[place].get_or(|| Callsite::new(meta, place as u32))?;
-            if is(&callsite) {
-                return Some(callsite);
-            }
-        }
-        let list = first % LISTS;
-        let mut place = &OTHERS[list];
-        for depth in 0.. {
-            let number = PLACES + list + depth * LISTS;
-            let make = || Other { callsite: Callsite::new(meta, number as u32), next: Published::new() };
-            let other = place.get_or(make)?;
-            if is(&&other.callsite) {
-                return Some(&other.callsite);
-            }
-            place = &other.next;
-        }
-        None
-    })
-    .flatten()
-}
-
-/// The callsite with this number.
-#[inline]
-pub(crate) fn numbered(number: u32) -> Option<&'static Callsite> {
-    match TABLE.get(number as usize) {
-        Some(place) => place.get(),
-        None => {
-            let number = number as usize - PLACES;
-            let mut other = OTHERS[number % LISTS].get()?;
-            for _ in 0..number / LISTS {
-                other = other.next.get()?;
-            }
-            Some(&other.callsite)
-        }
     }
 }

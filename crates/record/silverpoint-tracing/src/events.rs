@@ -9,17 +9,19 @@
 use silverpoint::dynamic::{Arguments, Later, Marks, Wanted};
 use tracing_core::Event;
 
-use crate::callsite::{self, Callsite, Role};
+use crate::callsite::Callsite;
 use crate::fields::{Plan, Text, Words};
 use crate::open::current;
 use crate::records::{record_taken, take, with_fields};
+use crate::role::Role;
 use crate::spans::number_of_other;
+use crate::table;
 use crate::traced;
 
 /// An event in the innermost open span.
 #[inline(always)]
 pub(crate) fn event(event: &Event<'_>) {
-    if let Some(callsite) = callsite::of_record(event.metadata()) {
+    if let Some(callsite) = table::of_record(event.metadata()) {
         event_at(callsite, event);
     }
 }
@@ -130,7 +132,7 @@ pub(crate) fn event_of(event: &Event<'_>, parent: u64) {
     if parent == current() {
         return self::event(event);
     }
-    let Some(callsite) = callsite::of_record(event.metadata()) else { return };
+    let Some(callsite) = table::of_record(event.metadata()) else { return };
     let wanted = callsite.wanted();
     if traced::is_wanted(callsite, wanted, Role::EventOf, |visitor| event.record(visitor)) {
         let parent = number_of_other(parent, wanted);

@@ -8,7 +8,7 @@ use silverpoint::dynamic::{Arguments, Encoder, FEW_WORDS, FewWords, Marks, Place
 use tracing_core::Metadata;
 use tracing_core::field::{Field, Visit};
 
-use crate::callsite::field_name;
+use crate::role::field_name;
 use crate::slots::Slot;
 
 /// Encodes fields, and notes which they are: the record's site is looked for afterwards, so that each value is looked at once.

@@ -9,7 +9,7 @@ use tracing_subscriber::filter::Filtered;
 use tracing_subscriber::layer::{Context, Filter as LayerFilter, Layer as _};
 use tracing_subscriber::registry::LookupSpan;
 
-use crate::{callsite, events, links, log_events, owned, spans, usdt, watch};
+use crate::{callsite, events, links, log_events, owned, spans, table, usdt, watch};
 
 /// A layer that records what the directives switch on, and leaves other layers alone.
 ///
@@ -68,7 +68,7 @@ impl<S> LayerFilter<S> for Filter {
         if log_events::is_bridge(meta) {
             return Interest::sometimes();
         }
-        let _ = callsite::of(meta);
+        let _ = table::of(meta);
         callsite::interest(meta)
     }
 

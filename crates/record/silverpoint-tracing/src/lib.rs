@@ -24,7 +24,7 @@
 //! ```text
 //!  Subscriber, Layer ─▶ spans: their life · open: in each thread · slots: where they live ─▶ fields: into the record
 //!                    ─▶ traced: what LTTng may want · usdt: what bpftrace and perf get
-//!                    ─▶ callsite: state byte and sites by shape · log_events: what comes from the log crate
+//!                    ─▶ table ─▶ callsite: state byte, and sites by shape and role · log_events: what comes from the log crate
 //! ```
 //!
 //! **LTTng.** Events and spans are events of LTTng, too, if the program is asked to feed it
@@ -67,9 +67,11 @@ mod open;
 #[cfg(feature = "layer")]
 mod owned;
 mod records;
+mod role;
 mod slots;
 mod spans;
 mod subscriber;
+mod table;
 mod thread;
 mod traced;
 mod usdt;

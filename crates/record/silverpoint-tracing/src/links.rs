@@ -4,8 +4,9 @@ use std::sync::atomic::Ordering;
 
 use silverpoint::dynamic::{self, Wanted};
 
-use crate::callsite::{Callsite, Role};
+use crate::callsite::Callsite;
 use crate::records::plain;
+use crate::role::Role;
 use crate::slots::{self, Slot};
 use crate::spans::{callsite_of, number_of, number_of_other};
 use crate::thread::{self, Thread};

@@ -6,7 +6,7 @@ use silverpoint::dynamic::{self, Arguments, Located, Place};
 use tracing_core::field::{Field, FieldSet, Visit};
 use tracing_core::{Event, Kind, Metadata};
 
-use crate::{callsite, usdt};
+use crate::{callsite, table, usdt};
 
 /// Whether metadata stands for all records of `log`.
 #[inline(always)]
@@ -24,7 +24,7 @@ pub(crate) fn would_record(meta: &Metadata<'_>) -> bool {
     if meta.name() == "log record" && meta.file().is_none() {
         return *meta.level() <= callsite::most_verbose();
     }
-    callsite::would_record_now(meta)
+    table::would_record_now(meta)
 }
 
 /// Texts longer than this are cut: names of modules and files.

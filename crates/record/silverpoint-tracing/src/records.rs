@@ -2,8 +2,9 @@
 
 use silverpoint::dynamic::{self, Arguments, Encoder, Given, Marks, Recorded, Wanted};
 
-use crate::callsite::{Callsite, Role};
+use crate::callsite::Callsite;
 use crate::fields::{Plan, Take};
+use crate::role::Role;
 
 /// Encodes fields, each of which is read once, before the ring is used: code that formats a value may record
 /// something, unwind or fork. Gives the site of the plan, if the fields are its; otherwise 0, and marks have

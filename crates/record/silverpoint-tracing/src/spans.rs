@@ -18,12 +18,14 @@ use silverpoint::dynamic::{self, Arguments, Encoder, Here, Lasting, Later, Marks
 use tracing_core::Metadata;
 use tracing_core::span::{Attributes, Id, Record};
 
-use crate::callsite::{self, Callsite, Role};
+use crate::callsite::Callsite;
 use crate::fields::{Plan, Words};
 use crate::links::{self, link_to_parent};
 use crate::open::{Frame, What, current};
 use crate::records::{plain, record_taken, take, with_fields};
+use crate::role::Role;
 use crate::slots::{self, FIELD_BYTES, SILENT, Slot, UNRECORDED};
+use crate::table;
 use crate::thread::{self, Thread};
 use crate::traced::{self, wanted_of};
 
@@ -33,14 +35,14 @@ pub(crate) fn metadata(id: u64) -> Option<&'static Metadata<'static>> {
 }
 
 pub(crate) fn callsite_of(slot: &Slot) -> Option<&'static Callsite> {
-    callsite::numbered(slot.callsite())
+    table::numbered(slot.callsite())
 }
 
 /// A new span, with one reference, within the innermost open span.
 #[inline(always)]
 pub(crate) fn new(attributes: &Attributes<'_>) -> Option<Id> {
     thread::with(|thread| {
-        let Some(callsite) = callsite::find(attributes.metadata()) else { return new_otherwise(attributes) };
+        let Some(callsite) = table::find(attributes.metadata()) else { return new_otherwise(attributes) };
         let Some(what) = callsite.bare() else { return new_with_words(callsite, attributes) };
         match new_bare(thread, callsite, what, callsite.wanted()) {
             Some(id) => Some(Id::from_non_zero_u64(id)),
@@ -54,7 +56,7 @@ pub(crate) fn new(attributes: &Attributes<'_>) -> Option<Id> {
 fn new_bare_beside(attributes: &Attributes<'_>) -> Option<Id> {
     let quiet = || {
         // (Found once more: so the other function keeps nothing for this one.)
-        let callsite = callsite::find(attributes.metadata())?;
+        let callsite = table::find(attributes.metadata())?;
         let what = callsite.bare()?;
         let wanted = callsite.wanted().of_site(what.site());
         thread::with(|thread| new_bare(thread, callsite, what, wanted))
@@ -109,7 +111,7 @@ fn new_words(
 fn new_words_beside(attributes: &Attributes<'_>) -> Option<Id> {
     let quiet = || {
         // (Found once more: so the other function keeps nothing for this one.)
-        let callsite = callsite::find(attributes.metadata())?;
+        let callsite = table::find(attributes.metadata())?;
         let plan = callsite.plan(Role::Begin)?;
         let wanted = callsite.wanted();
         let quiet = Some(wanted.of_site(plan.site)).filter(|quiet| *quiet != wanted)?;
@@ -142,7 +144,7 @@ pub(crate) fn new_of(attributes: &Attributes<'_>, parent: u64) -> Option<Id> {
 }
 
 fn make(attributes: &Attributes<'_>, open: u64, parent: u64) -> Option<Id> {
-    let callsite = callsite::of_record(attributes.metadata())?;
+    let callsite = table::of_record(attributes.metadata())?;
     let is_here = parent == open && !callsite.is_async();
     let role = if is_here { Role::Begin } else { Role::AsyncBegin };
     let wanted = callsite.wanted();

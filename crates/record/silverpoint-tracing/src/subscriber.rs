@@ -4,7 +4,7 @@ use silverpoint::dynamic;
 use tracing_core::span::{Attributes, Current, Id, Record};
 use tracing_core::{Dispatch, Event, Interest, LevelFilter, Metadata};
 
-use crate::{callsite, events, links, log_events, open, spans, usdt, watch};
+use crate::{callsite, events, links, log_events, open, spans, table, usdt, watch};
 
 /// Records what the program's directives switch on (`SILVERPOINT_FILTER`, `silverpoint run --filter`,
 /// `silverpoint ctl`, a logger in the process), and nothing else. A callsite that is off costs only what it
@@ -84,7 +84,7 @@ impl tracing_core::Subscriber for Subscriber {
             return Interest::sometimes();
         }
         // Known from here on, so that `ctl` can switch it.
-        let _ = callsite::of(meta);
+        let _ = table::of(meta);
         if self.admits(meta) { callsite::interest(meta) } else { Interest::never() }
     }
 
@@ -122,7 +122,7 @@ impl tracing_core::Subscriber for Subscriber {
     }
 
     fn event(&self, event: &Event<'_>) {
-        match callsite::find(event.metadata()) {
+        match table::find(event.metadata()) {
             Some(callsite) if event.is_contextual() && !dynamic::is_usdt_attached() => {
                 events::event_at(callsite, event);
             }

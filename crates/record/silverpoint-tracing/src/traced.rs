@@ -10,10 +10,11 @@ use silverpoint::dynamic::{self, Encoder, Marks, Wanted};
 use tracing_core::Event;
 use tracing_core::span::Attributes;
 
-use crate::callsite::{Callsite, Role};
+use crate::callsite::Callsite;
 use crate::fields::Shape;
 use crate::open::{Frame, What};
 use crate::records::with_fields;
+use crate::role::Role;
 use crate::slots::Slot;
 use crate::spans::silent;
 use crate::thread::Thread;
