@@ -3,6 +3,7 @@
 mod begins;
 mod follow;
 mod read;
+mod waiting;
 mod write;
 
 pub use follow::{FollowReader, More};

@@ -12,13 +12,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use silverpoint_trace::What;
 use silverpoint_wire::about::About;
 use silverpoint_wire::batch::Batch;
-use silverpoint_wire::block::{
-    BlockHeader, BlockKind, SessionInfo, StreamInfo, end, push_anchor, push_site, site_bit,
-};
+use silverpoint_wire::block::{BlockHeader, BlockKind, SessionInfo, StreamInfo, end, push_anchor, push_site};
 use silverpoint_wire::clock::Anchor;
 use silverpoint_wire::layout::block::{LATE, LEVELS_CONTROL};
 use silverpoint_wire::layout::clock_source::MONOTONIC;
-use silverpoint_wire::layout::record::{CONTEXT, LOSS, SIZE_MAX, SPAN_END, STALL, THREAD_NAME, TRUNCATED};
+use silverpoint_wire::layout::record::{LOSS, SIZE_MAX, SPAN_END, STALL, TRUNCATED};
 use silverpoint_wire::layout::site_entry::FIRST_ID;
 use silverpoint_wire::level::Kind;
 use silverpoint_wire::process::push_line;
@@ -26,12 +24,9 @@ use silverpoint_wire::record::RecordHeader;
 use silverpoint_wire::site::fnv1a64;
 
 use super::begins::Begins;
+use super::waiting::{Ready, Thread};
 use crate::{Record, WriteError, Writer};
 
-/// Bytes of records of one block, and of one thread that wait at most while they come in order.
-const WAITING: usize = 64 << 10;
-/// Bytes of one thread that wait at most to be sorted.
-const WAITING_UNSORTED: usize = 8 << 20;
 /// Bytes of all threads that wait at most.
 const WAITING_ALL: usize = 16 << 20;
 /// Descriptions of sites in one block.
@@ -77,52 +72,6 @@ struct Session {
     new_sites: Vec<u8>,
     anchors: BTreeSet<u64>,
     new_anchors: Vec<u8>,
-}
-
-/// A thread, and what waits of it.
-struct Thread {
-    tid: u32,
-    streams: Vec<Stream>,
-    /// Records, one after the other.
-    raw: Vec<u8>,
-    entries: Vec<Entry>,
-    /// Whether `entries` are in order of time, and come after what was written.
-    is_sorted: bool,
-    /// Names and contexts that `entries` refer to. The last one holds on.
-    names: Vec<String>,
-    contexts: Vec<Vec<u8>>,
-}
-
-/// A record that waits.
-#[derive(Clone, Copy)]
-struct Entry {
-    ticks: u64,
-    begin: usize,
-    end: usize,
-    site: u32,
-    levels: u32,
-    name: usize,
-    context: usize,
-}
-
-/// A part of a thread's records that is in order of time.
-struct Stream {
-    number: u32,
-    ring: u64,
-    /// Of the last record.
-    last: u64,
-    name: String,
-    context: Vec<u8>,
-}
-
-/// A block that is being made.
-struct Block {
-    raw: Vec<u8>,
-    first: u64,
-    last: u64,
-    records: u32,
-    levels: u32,
-    sites: u64,
 }
 
 impl<W: Write> SilverWriter<W> {
@@ -281,27 +230,13 @@ impl<W: Write> SilverWriter<W> {
         let state = &mut self.sessions[session];
         let number = state.number;
         let thread = &mut state.threads[thread];
-        self.waiting -= thread.raw.len();
-        let mut entries = std::mem::take(&mut thread.entries);
-        entries.sort_by_key(|entry| entry.ticks);
-        let Some(first) = entries.first() else { return Ok(()) };
-        let at = thread.stream_for(first.ticks, &mut state.streams);
-        let mut blocks = Vec::new();
-        let mut rest = &entries[..];
-        while !rest.is_empty() {
-            let (block, written) = thread.block(at, rest);
-            blocks.push(block);
-            rest = &rest[written..];
-        }
-        let stream = &mut thread.streams[at];
-        let (stream_number, mut ring) = (stream.number, stream.ring);
-        stream.ring += blocks.iter().map(|block| block.raw.len() as u64).sum::<u64>();
-        thread.settle(entries);
+        self.waiting -= thread.bytes();
+        let Some(Ready { stream, mut ring, blocks }) = thread.take(&mut state.streams) else { return Ok(()) };
         let new_sites = state.describe_sites();
         let new_anchors = std::mem::take(&mut state.new_anchors);
         let mut info = Vec::new();
         if ring == 0
-            && let Some(described) = state.streams.iter().find(|info| info.stream == stream_number)
+            && let Some(described) = state.streams.iter().find(|info| info.stream == stream)
         {
             described.encode(&mut info);
         }
@@ -315,7 +250,7 @@ impl<W: Write> SilverWriter<W> {
         for block in blocks {
             let header = BlockHeader {
                 session: number,
-                stream: stream_number,
+                stream,
                 ring_begin: ring,
                 ring_end: ring + block.raw.len() as u64,
                 first_ticks: block.first,
@@ -355,15 +290,7 @@ impl Session {
         if let Some(thread) = self.by_tid.get(&tid) {
             return *thread;
         }
-        self.threads.push(Thread {
-            tid,
-            streams: Vec::new(),
-            raw: Vec::new(),
-            entries: Vec::new(),
-            is_sorted: true,
-            names: vec![String::new()],
-            contexts: vec![Vec::new()],
-        });
+        self.threads.push(Thread::new(tid));
         self.by_tid.insert(tid, self.threads.len() - 1);
         self.threads.len() - 1
     }
@@ -391,113 +318,6 @@ impl Session {
         self.sites.insert(number, id);
         id
     }
-}
-
-impl Thread {
-    /// The stream that goes on with records from this time on: the latest of those that end before it, or a new one.
-    fn stream_for(&mut self, first: u64, all: &mut Vec<StreamInfo>) -> usize {
-        let ending_before = self.streams.iter().enumerate().filter(|(_, stream)| stream.last <= first);
-        if let Some((at, _)) = ending_before.max_by_key(|(_, stream)| stream.last) {
-            return at;
-        }
-        let number = all.len() as u32 + 1;
-        all.push(StreamInfo { stream: number, tid: self.tid, ..Default::default() });
-        self.streams.push(Stream { number, ring: 0, last: 0, name: String::new(), context: Vec::new() });
-        self.streams.len() - 1
-    }
-
-    /// The next block of a stream, and how many records it has taken.
-    fn block(&mut self, stream: usize, entries: &[Entry]) -> (Block, usize) {
-        let stream = &mut self.streams[stream];
-        let mut block = Block { raw: Vec::new(), first: u64::MAX, last: 0, records: 0, levels: 0, sites: 0 };
-        let mut written = 0;
-        for entry in entries {
-            if block.raw.len() >= WAITING {
-                break;
-            }
-            let name = &self.names[entry.name];
-            if stream.name != *name {
-                name.clone_into(&mut stream.name);
-                let mut args = (name.len() as u32).to_le_bytes().to_vec();
-                args.extend_from_slice(name.as_bytes());
-                args.truncate(SIZE_MAX / 2);
-                push_record(&mut block.raw, THREAD_NAME, 0, entry.ticks, &args);
-                block.count(THREAD_NAME, entry.ticks, LEVELS_CONTROL);
-            }
-            let context = &self.contexts[entry.context];
-            if stream.context != *context {
-                context.clone_into(&mut stream.context);
-                // The empty map ends all.
-                let item = if context.is_empty() { &[0xA0][..] } else { context };
-                let mut args = (item.len() as u32).to_le_bytes().to_vec();
-                args.extend_from_slice(item);
-                push_record(&mut block.raw, CONTEXT, 0, entry.ticks, &args);
-                block.count(CONTEXT, entry.ticks, LEVELS_CONTROL);
-            }
-            block.raw.extend_from_slice(&self.raw[entry.begin..entry.end]);
-            block.count(entry.site, entry.ticks, entry.levels);
-            stream.last = entry.ticks;
-            written += 1;
-        }
-        (block, written)
-    }
-
-    /// Nothing waits; the rooms are kept.
-    fn settle(&mut self, mut entries: Vec<Entry>) {
-        entries.clear();
-        self.entries = entries;
-        self.raw.clear();
-        self.raw.shrink_to(4 * WAITING);
-        self.is_sorted = true;
-        self.names.drain(..self.names.len() - 1);
-        self.contexts.drain(..self.contexts.len() - 1);
-    }
-
-    /// A record waits.
-    fn add(&mut self, record: &Record<'_>, header: RecordHeader, args: &[u8], levels: u32) -> usize {
-        let context = record.context.map_or(&[][..], |context| context.item());
-        if self.names.last().is_none_or(|name| name != record.thread) {
-            self.names.push(record.thread.to_owned());
-        }
-        if self.contexts.last().is_none_or(|last| last != context) {
-            self.contexts.push(context.to_owned());
-        }
-        let RecordHeader { flags, site, ticks, .. } = header;
-        let before = match self.entries.last() {
-            Some(last) => last.ticks,
-            None => self.streams.iter().map(|stream| stream.last).max().unwrap_or(0),
-        };
-        self.is_sorted &= ticks >= before;
-        let begin = self.raw.len();
-        push_record(&mut self.raw, site, flags, ticks, args);
-        let (end, name, context) = (self.raw.len(), self.names.len() - 1, self.contexts.len() - 1);
-        self.entries.push(Entry { ticks, begin, end, site, levels, name, context });
-        end - begin
-    }
-
-    /// Whether a block is due.
-    fn is_due(&self) -> bool {
-        self.raw.len() >= if self.is_sorted { WAITING } else { WAITING_UNSORTED }
-    }
-}
-
-impl Block {
-    fn count(&mut self, site: u32, ticks: u64, levels: u32) {
-        self.first = self.first.min(ticks);
-        self.last = self.last.max(ticks);
-        self.records += 1;
-        self.levels |= levels;
-        self.sites |= site_bit(site);
-    }
-}
-
-fn push_record(out: &mut Vec<u8>, site: u32, flags: u32, ticks: u64, args: &[u8]) {
-    let size = (16 + args.len()).next_multiple_of(8);
-    let header = RecordHeader { size: size as u32, flags, site, ticks };
-    let before = out.len();
-    out.extend_from_slice(&header.encode());
-    out.extend_from_slice(args);
-    out.resize(before + size, 0);
 }
 
 impl<W: Write> Writer for SilverWriter<W> {
