@@ -10,16 +10,10 @@
 #include <sstream>
 #include <string>
 
+#include "support/beside.hpp"
 #include "support/traced.hpp"
 
 namespace {
-
-std::string beside(const std::string& name) {
-    char path[4096] = {};
-    [[maybe_unused]] const auto len = readlink("/proc/self/exe", path, sizeof path - 1);
-    const std::string self = path;
-    return self.substr(0, self.rfind('/') + 1) + name;
-}
 
 std::string log_of(const std::string& way) {
     return std::string(std::getenv("SILVERPOINT_DIR")) + "/" + way + ".log";

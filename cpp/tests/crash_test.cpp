@@ -9,18 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "support/beside.hpp"
 #include "support/traced.hpp"
 
 namespace {
 
 using reader::Session;
-
-std::string beside(const std::string& name) {
-    char path[4096] = {};
-    [[maybe_unused]] const auto len = readlink("/proc/self/exe", path, sizeof path - 1);
-    const std::string self = path;
-    return self.substr(0, self.rfind('/') + 1) + name;
-}
 
 struct Ran {
     pid_t pid = 0;

@@ -4,16 +4,12 @@
 
 #include <QMessageLogger>
 #include <algorithm>
-#include <filesystem>
 
 #include "silverpoint/qt/debug.hpp"
+#include "support/beside.hpp"
 #include "support/traced.hpp"
 
 namespace {
-
-std::string beside(const char* name) {
-    return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / name).string();
-}
 
 std::vector<QString> printed;
 void print(QtMsgType, const QMessageLogContext&, const QString& text) { printed.push_back(text); }

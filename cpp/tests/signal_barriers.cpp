@@ -138,4 +138,34 @@ TEST(Sanitizer, FindsALightStoreThatHandsNothingOn) {
 }
 #endif
 
+TEST(Barrier, AForkedChildWaitsForNoThreadOfItsParent) {
+    silverpoint::signal<int> sent;
+    std::atomic<bool> inside{false}, go{false};
+    int got = 0;
+    silverpoint::connection one = sent.connect([&](int value) {
+        got += value;
+        if (value == 1) {
+            inside.store(true);
+            while (!go.load()) std::this_thread::yield();
+        }
+    });
+    std::thread emits([&] { sent(1); });
+    while (!inside.load()) std::this_thread::yield();
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(300);
+        sent(2);
+        one.disconnect();
+        sent(3);
+        _exit(got == 3 && one.over() ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    go.store(true);
+    emits.join();
+    one.disconnect();
+    EXPECT_EQ(got, 1);
+}
+
 }  // namespace

@@ -538,36 +538,6 @@ TEST(Race, AThreadsPlaceIsNotTakenForTheReceivers) {
     EXPECT_EQ(got, (std::vector<unsigned>{1, 2}));
 }
 
-TEST(Barrier, AForkedChildWaitsForNoThreadOfItsParent) {
-    signal<int> sent;
-    std::atomic<bool> inside{false}, go{false};
-    int got = 0;
-    connection one = sent.connect([&](int value) {
-        got += value;
-        if (value == 1) {
-            inside.store(true);
-            while (!go.load()) std::this_thread::yield();
-        }
-    });
-    std::thread emits([&] { sent(1); });
-    while (!inside.load()) std::this_thread::yield();
-    const pid_t child = fork();
-    if (child == 0) {
-        alarm(300);
-        sent(2);
-        one.disconnect();
-        sent(3);
-        _exit(got == 3 && one.over() ? 0 : 1);
-    }
-    int status = 0;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
-    go.store(true);
-    emits.join();
-    one.disconnect();
-    EXPECT_EQ(got, 1);
-}
-
 // The inner loop waits for what comes into a queue that the outer one has not finished with.
 TEST(Poll, ALoopWithinAReceiverIsWakedForItsOwnQueueToo) {
     signal<int> changed, other;

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use silverpoint_collect::{Collector, Message, Pass};
 use silverpoint_shm::observer::SessionName;
 
+use crate::after_crash;
 use crate::control::{Control, Watch};
-use crate::crash;
 use crate::error::say;
 use crate::quota::{self, Quota};
 use crate::shared::Shared;
@@ -65,11 +65,11 @@ impl Collecting {
 
     /// The thread.
     pub(crate) fn run(mut self, control: &Arc<Control>) {
-        let _own = crash::OwnThread::enter();
+        let _own = after_crash::OwnThread::enter();
         let mut watch = Watch::new(control);
         let (mut removed, mut crashes) = (0, self.shared.place.since);
         loop {
-            let crash = crash::wanted();
+            let crash = after_crash::wanted();
             if std::mem::replace(&mut crashes, crash) != crash {
                 self.shared.change(|state| {
                     state.flush_wanted += 1;

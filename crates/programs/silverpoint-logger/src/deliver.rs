@@ -6,11 +6,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use silverpoint_trace::{Event, Follow, Matter, Note, Trace, Watcher, What};
 use silverpoint_wire::layout::cause::SINK_FULL;
 
+use crate::after_crash;
 use crate::backtrace::{Fate, Holder, Reached, filter_of};
 use crate::config::Sink;
-use crate::crash;
 use crate::error::{LoggerError, say};
-use crate::pace::Pace;
+use crate::flushing::Flushing;
 use crate::quota::{GivenUp, Met};
 use crate::shared::{Change, LogNote, Shared};
 use crate::spool::Spool;
@@ -30,7 +30,7 @@ pub(crate) struct Delivery {
     follow: Follow,
     target: Box<dyn Target>,
     holder: Holder,
-    pace: Pace,
+    flushing: Flushing,
     met: Met,
     shared: Arc<Shared>,
     is_failing: bool,
@@ -53,7 +53,7 @@ impl Delivery {
         follow.add(&spool.file())?;
         follow.set_filter(&filter_of(&sink));
         let label = sink.label();
-        let pace = Pace::new(sink.flush, sink.sync);
+        let flushing = Flushing::new(sink.flush, sink.sync);
         let mut holder = Holder::new(&sink);
         let mut target = target::open(sink, spool, &mut follow)?;
         holder.has_written(target.written());
@@ -65,7 +65,7 @@ impl Delivery {
             follow,
             target,
             holder,
-            pace,
+            flushing,
             met,
             shared,
             is_failing: false,
@@ -111,7 +111,7 @@ impl Delivery {
 
     /// Delivers until the collector has ended and everything is out, or the logger gives up.
     pub(crate) fn run(self) {
-        let _own = crash::OwnThread::enter();
+        let _own = after_crash::OwnThread::enter();
         self.shared.is_thread_of(self.number);
         // Dropped after the destination, which the inner function drops: nothing is written there any more
         // when others learn of the end.
@@ -131,7 +131,7 @@ impl Delivery {
         loop {
             // It sleeps between records; after them it checks once more when nothing earlier can come.
             let soon = (!self.follow.is_drained()).then(|| Instant::now() + WINDOW / 2);
-            let until = soon.into_iter().chain(self.pace.next()).min();
+            let until = soon.into_iter().chain(self.flushing.next()).min();
             self.shared.wait_for(until, |state| {
                 state.stored != seen
                     || state.flush_collected > flushed
@@ -237,7 +237,7 @@ impl Delivery {
             Some(Change::Settings(sink)) => {
                 self.follow.set_filter(&filter_of(&sink));
                 self.holder.set(&sink);
-                self.pace.set(sink.flush, sink.sync);
+                self.flushing.set(sink.flush, sink.sync);
                 self.target.set(Settings::of(&sink), self.follow.trace());
             }
             None => {}
@@ -257,10 +257,10 @@ impl Delivery {
             let given_up = || shared.lock().given_up.clone();
             let number = self.number;
             let on_crash = &|| shared.change(|state| state.is_describing_crash[number] = true);
-            let (target, pace, holder) = (&mut *self.target, &mut self.pace, &mut self.holder);
+            let (target, flushing, holder) = (&mut *self.target, &mut self.flushing, &mut self.holder);
             let shown = &mut Shown {
                 target,
-                pace,
+                flushing,
                 holder,
                 met: &mut self.met,
                 given_up: &given_up,
@@ -290,7 +290,7 @@ impl Delivery {
                     continue;
                 }
             }
-            let is_due = all || is_full || !self.target.is_empty() && self.pace.is_due(Instant::now());
+            let is_due = all || is_full || !self.target.is_empty() && self.flushing.is_due(Instant::now());
             if is_due && !self.write() {
                 return false;
             }
@@ -307,9 +307,9 @@ impl Delivery {
     /// Writes what is kept back. False when the logger stops waiting.
     fn dump(&mut self) -> bool {
         self.target.begin(self.follow.trace());
-        let (target, pace) = (&mut self.target, &mut self.pace);
+        let (target, flushing) = (&mut self.target, &mut self.flushing);
         self.holder.dump(self.follow.trace(), |held| {
-            pace.takes(held.what.level());
+            flushing.takes(held.what.level());
             target.event(held);
         });
         self.write()
@@ -333,14 +333,14 @@ impl Delivery {
     /// Makes written data durable, if that is due. A failure is reported, but nothing is written twice
     /// because of it.
     fn sync(&mut self, all: bool) {
-        if self.pace.is_sync_due(Instant::now(), all) {
+        if self.flushing.is_sync_due(Instant::now(), all) {
             if let Err(error) = self.target.sync() {
                 say(format_args!(
                     "{}: {error}; what was written may not survive a loss of power",
                     self.label
                 ));
             }
-            self.pace.has_synced();
+            self.flushing.has_synced();
         }
     }
 
@@ -354,7 +354,7 @@ impl Delivery {
             }
             match self.target.write(&Reached { follow: &self.follow, holder: &self.holder }) {
                 Ok(()) => {
-                    self.pace.has_written(Instant::now());
+                    self.flushing.has_written(Instant::now());
                     if std::mem::take(&mut self.is_failing) {
                         say(format_args!("{}: it can be written again", self.label));
                     }
@@ -425,7 +425,7 @@ enum Next {
 /// What is shown goes to the destination.
 struct Shown<'t> {
     target: &'t mut dyn Target,
-    pace: &'t mut Pace,
+    flushing: &'t mut Flushing,
     holder: &'t mut Holder,
     met: &'t mut Met,
     given_up: &'t dyn Fn() -> GivenUp,
@@ -467,10 +467,10 @@ impl Watcher for Shown<'_> {
 
     fn event(&mut self, event: &Event<'_>) -> bool {
         if event.is_shown() {
-            self.pace.takes(event.what.level());
+            self.flushing.takes(event.what.level());
             self.target.event(event);
         } else if self.target.statement(event) {
-            self.pace.takes(event.what.level());
+            self.flushing.takes(event.what.level());
         }
         !self.target.is_full()
     }
@@ -482,9 +482,9 @@ impl Watcher for Shown<'_> {
             return false;
         }
         if self.holder.is_trigger(event) {
-            let (target, pace) = (&mut *self.target, &mut *self.pace);
+            let (target, flushing) = (&mut *self.target, &mut *self.flushing);
             self.holder.dump(trace, |held| {
-                pace.takes(held.what.level());
+                flushing.takes(held.what.level());
                 target.event(held);
             });
         }

@@ -38,23 +38,23 @@
 //! `spool`).
 #![forbid(unsafe_code)]
 
+mod after_crash;
 mod backtrace;
 mod begin;
 mod collecting;
 mod config;
 mod control;
-mod crash;
 mod cursor;
 mod deliver;
 mod error;
 mod exit;
 mod feed;
+mod flushing;
 mod held;
 mod idle;
 mod lock;
 mod logger;
 mod message;
-mod pace;
 mod process;
 mod quota;
 mod settings;
@@ -65,15 +65,15 @@ mod syslog;
 mod target;
 mod unfinished;
 
+pub use after_crash::drain as drain_after_crash;
 pub use config::{Backtrace, Config, ConfigFile, Sink};
 pub use control::reopen;
-pub use crash::drain as drain_after_crash;
 pub use error::{LoggerError, NoSession};
 pub use feed::Feed;
+pub use flushing::{Flush, Sync};
 pub use idle::{has_kept, keep, leave_nothing_behind};
 pub use logger::{Flushed, Logger};
 pub use message::message;
-pub use pace::{Flush, Sync};
 pub use settings::SettingsError;
 pub use silverpoint_query::filter::{Filter, category};
 pub use silverpoint_render::ShowContext;

@@ -108,7 +108,7 @@ impl Logger {
             }
         }
         silverpoint_shm::crash::set_drain(|timeout_ms| {
-            crate::crash::drain(timeout_ms);
+            crate::after_crash::drain(timeout_ms);
         });
         Ok(logger)
     }

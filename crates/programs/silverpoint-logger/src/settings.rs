@@ -41,7 +41,7 @@ use toml::de::DeTable;
 
 use crate::config::{Config, ConfigFile, Place, Sink, To, fingerprint};
 use crate::error::LoggerError;
-use crate::pace::{Flush, Sync};
+use crate::flushing::{Flush, Sync};
 pub use error::SettingsError;
 use keys::{FLUSH_KEYS, KEYS, OWN_KEYS, SINK_KEYS};
 use reader::{LEVELS, Reader, Value, kind, level};
@@ -264,7 +264,7 @@ impl Reader<'_> {
         sink.filter = self.filter(table)?;
         self.rotation(table, &mut sink)?;
         self.check_trace_file(table, &sink)?;
-        self.pace(table, &mut sink)?;
+        self.flushing(table, &mut sink)?;
         self.backtrace(table, &mut sink)?;
         let line = self.line(path.unwrap_or(to).span().start);
         sink.place = Some(Place { source: self.source.to_owned(), line });
@@ -292,7 +292,7 @@ impl Reader<'_> {
     }
 
     /// When lines are written, and when they are made durable.
-    fn pace(&self, table: &DeTable<'_>, sink: &mut Sink) -> Result<(), SettingsError> {
+    fn flushing(&self, table: &DeTable<'_>, sink: &mut Sink) -> Result<(), SettingsError> {
         if let Some(value) = table.get("flush") {
             if !matches!(sink.to, To::File(_) | To::Stderr | To::Stdout) {
                 let text = "only files and the console have lines to flush".into();

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use silverpoint_shm::observer::Nudge;
 
+use crate::after_crash;
 use crate::config::Sink;
-use crate::crash;
 use crate::quota::GivenUp;
 
 thread_local! {
@@ -21,7 +21,7 @@ pub(crate) struct Shared {
     state: Mutex<State>,
     changed: Condvar,
     /// This logger's place among those that a crash waits for.
-    pub(crate) place: crash::Place,
+    pub(crate) place: after_crash::Place,
 }
 
 #[derive(Debug, Default)]
@@ -134,7 +134,7 @@ impl Shared {
     pub(crate) fn new(sinks: usize) -> Self {
         let mut state = State::default();
         (0..sinks).for_each(|_| state.add_sink());
-        Self { state: Mutex::new(state), changed: Condvar::new(), place: crash::Place::take() }
+        Self { state: Mutex::new(state), changed: Condvar::new(), place: after_crash::Place::take() }
     }
 
     /// From now on the calling thread belongs to the sink of this number.

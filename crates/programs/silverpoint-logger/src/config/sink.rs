@@ -13,7 +13,7 @@ use silverpoint_wire::level::Level;
 
 use super::keep::{Compression, Keep, Naming};
 use super::place::Place;
-use crate::pace::{Flush, Sync};
+use crate::flushing::{Flush, Sync};
 use crate::syslog::Syslog;
 
 /// Where the journal listens.

@@ -13,7 +13,7 @@ use silverpoint_render::{Dialect, system::syslog::Form};
 
 use super::look::TIMES;
 use crate::config::{Address, Compression, Config, FileSink, Naming, Sink, To};
-use crate::pace::Sync;
+use crate::flushing::Sync;
 
 impl Config {
     /// The sinks that have a cursor. `None` when one cannot be expressed: a path that is no text, a filter by
@@ -64,7 +64,7 @@ fn written(sink: &Sink) -> Option<String> {
         To::File(_) => look(&mut out, sink)?,
         _ => {}
     }
-    pace(&mut out, sink);
+    flushing(&mut out, sink);
     if let Some(backtrace) = sink.backtrace {
         let trigger = backtrace.trigger.map_or_else(|| "never".to_owned(), |level| level.to_string());
         let _ = writeln!(out, "backtrace.records = {}", backtrace.records);
@@ -185,7 +185,7 @@ fn zone(zone: &TimeZone) -> Option<String> {
     }
 }
 
-fn pace(out: &mut String, sink: &Sink) {
+fn flushing(out: &mut String, sink: &Sink) {
     // When lines are written matters only to a running program; when they are made durable, also afterwards.
     match sink.sync {
         Sync::Never => {}

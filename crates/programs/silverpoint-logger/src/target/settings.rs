@@ -4,7 +4,7 @@ use silverpoint_render::text;
 
 use super::interface::BUFFER_MAX;
 use crate::config::{FileSink, Sink, To};
-use crate::pace::{Flush, Sync};
+use crate::flushing::{Flush, Sync};
 
 /// A file that is rotated by size gets at most this part of the size in one write.
 const ROTATED_PART: u64 = 8;

@@ -7,6 +7,7 @@ mod crashed;
 mod ends;
 mod exits;
 mod failing;
+mod full;
 mod harness;
 mod reload;
 mod rotation;

@@ -29,13 +29,13 @@
 //! ```
 
 mod clock;
-mod pace;
+mod schedule;
 
 use std::ops::ControlFlow;
 use std::time::Duration;
 
 pub use clock::{Clock, RealTime, Virtual};
-pub use pace::{LATE, Pace, Played, Schedule, Speed, SpeedError};
+pub use schedule::{LATE, Pace, Played, Schedule, Speed, SpeedError};
 
 use silverpoint_trace::{Event, Trace};
 

@@ -37,7 +37,7 @@ pub enum Sync {
 
 /// What waits in a sink, and since when.
 #[derive(Debug, Default)]
-pub(crate) struct Pace {
+pub(crate) struct Flushing {
     /// Without it everything is written at once.
     flush: Option<Flush>,
     sync: Sync,
@@ -49,7 +49,7 @@ pub(crate) struct Pace {
     unsynced_worst: Option<Level>,
 }
 
-impl Pace {
+impl Flushing {
     pub(crate) fn new(flush: Option<Flush>, sync: Sync) -> Self {
         Self { flush, sync, ..Self::default() }
     }
@@ -115,53 +115,53 @@ mod tests {
 
     #[test]
     fn without_rules_everything_is_written_at_once_and_nothing_synced() {
-        let mut pace = Pace::new(None, Sync::Never);
+        let mut flushing = Flushing::new(None, Sync::Never);
         let now = Instant::now();
-        pace.takes(Level::Trace);
-        assert!(pace.is_due(now));
-        pace.has_written(now);
-        assert!(!pace.is_sync_due(now + HOUR, true));
-        assert_eq!(pace.next(), None);
+        flushing.takes(Level::Trace);
+        assert!(flushing.is_due(now));
+        flushing.has_written(now);
+        assert!(!flushing.is_sync_due(now + HOUR, true));
+        assert_eq!(flushing.next(), None);
     }
 
     #[test]
     fn time_and_level_end_the_wait() {
         let flush = Flush { every: HOUR, level: Some(Level::Warn), ..Flush::default() };
-        let mut pace = Pace::new(Some(flush), Sync::Never);
+        let mut flushing = Flushing::new(Some(flush), Sync::Never);
         let now = Instant::now();
-        pace.takes(Level::Info);
-        assert!(!pace.is_due(now));
-        assert_eq!(pace.next(), Some(now + HOUR));
-        assert!(!pace.is_due(now + HOUR / 2));
-        assert!(pace.is_due(now + HOUR));
-        pace.takes(Level::Error);
-        pace.takes(Level::Info);
-        assert!(pace.is_due(now), "what came after a warning hides it not");
-        pace.has_written(now);
-        pace.takes(Level::Info);
-        assert!(!pace.is_due(now), "it begins again");
+        flushing.takes(Level::Info);
+        assert!(!flushing.is_due(now));
+        assert_eq!(flushing.next(), Some(now + HOUR));
+        assert!(!flushing.is_due(now + HOUR / 2));
+        assert!(flushing.is_due(now + HOUR));
+        flushing.takes(Level::Error);
+        flushing.takes(Level::Info);
+        assert!(flushing.is_due(now), "what came after a warning hides it not");
+        flushing.has_written(now);
+        flushing.takes(Level::Info);
+        assert!(!flushing.is_due(now), "it begins again");
     }
 
     #[test]
     fn syncing_has_its_own_time_and_level() {
         let now = Instant::now();
-        let mut pace = Pace::new(None, Sync::Every(HOUR));
-        assert!(!pace.is_sync_due(now, true), "there is nothing");
-        pace.takes(Level::Fatal);
-        pace.has_written(now);
-        pace.has_written(now + HOUR / 2);
-        assert!(!pace.is_sync_due(now + HOUR / 2, false));
-        assert!(pace.is_sync_due(now + HOUR, false) && pace.is_sync_due(now, true));
-        assert_eq!(pace.next(), Some(now + HOUR));
-        pace.has_synced();
-        assert_eq!(pace.next(), None);
+        let mut flushing = Flushing::new(None, Sync::Every(HOUR));
+        assert!(!flushing.is_sync_due(now, true), "there is nothing");
+        flushing.takes(Level::Fatal);
+        flushing.has_written(now);
+        flushing.has_written(now + HOUR / 2);
+        assert!(!flushing.is_sync_due(now + HOUR / 2, false));
+        assert!(flushing.is_sync_due(now + HOUR, false) && flushing.is_sync_due(now, true));
+        assert_eq!(flushing.next(), Some(now + HOUR));
+        flushing.has_synced();
+        assert_eq!(flushing.next(), None);
 
-        let mut pace = Pace::new(None, Sync::Level(Level::Error));
-        pace.takes(Level::Warn);
-        pace.has_written(now);
-        assert!(!pace.is_sync_due(now + HOUR, false) && pace.next().is_none());
-        pace.takes(Level::Error);
-        pace.has_written(now);
-        assert!(pace.is_sync_due(now, false));
+        let mut flushing = Flushing::new(None, Sync::Level(Level::Error));
+        flushing.takes(Level::Warn);
+        flushing.has_written(now);
+        assert!(!flushing.is_sync_due(now + HOUR, false) && flushing.next().is_none());
+        flushing.takes(Level::Error);
+        flushing.has_written(now);
+        assert!(flushing.is_sync_due(now, false));
     }
 }
