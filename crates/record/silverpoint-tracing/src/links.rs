@@ -8,7 +8,8 @@ use crate::callsite::Callsite;
 use crate::records::plain;
 use crate::role::Role;
 use crate::slots::{self, Slot};
-use crate::spans::{callsite_of, number_of, number_of_other};
+use crate::spans::{number_of, number_of_other};
+use crate::table;
 use crate::thread::{self, Thread};
 use crate::traced::wanted_of;
 
@@ -45,7 +46,7 @@ pub(crate) fn link(callsite: &Callsite, wanted: Wanted, role: Role, from: u64, t
 /// The span came from another.
 pub(crate) fn follows_from(id: u64, other: u64) {
     let Some(slot) = slots::get(id) else { return };
-    let Some(callsite) = callsite_of(slot) else { return };
+    let Some(callsite) = table::of_slot(slot) else { return };
     let wanted = wanted_of(callsite, slot);
     let (from, to) = (number_of_other(other, wanted), number_of(id));
     if from != 0 && to != 0 {

@@ -31,11 +31,7 @@ use crate::traced::{self, wanted_of};
 
 /// The metadata of a span.
 pub(crate) fn metadata(id: u64) -> Option<&'static Metadata<'static>> {
-    Some(callsite_of(slots::get(id)?)?.meta)
-}
-
-pub(crate) fn callsite_of(slot: &Slot) -> Option<&'static Callsite> {
-    table::numbered(slot.callsite())
+    Some(table::of_slot(slots::get(id)?)?.meta)
 }
 
 /// A new span, with one reference, within the innermost open span.
@@ -334,7 +330,7 @@ fn begin_later(id: u64, slot: &'static Slot, later: Later) {
 /// A span that is entered once more, or elsewhere than it was made: a stretch of one that has an id.
 fn begin_again(id: u64, slot: &'static Slot) -> Frame {
     slot.was_entered.store(true, Ordering::Relaxed);
-    let Some(callsite) = callsite_of(slot).filter(|_| !slot.is_silent()) else { return silent(id, slot) };
+    let Some(callsite) = table::of_slot(slot).filter(|_| !slot.is_silent()) else { return silent(id, slot) };
     let number = number_of(id);
     let wanted = wanted_of(callsite, slot).of_site(callsite.plain(Role::Segment));
     let (site, given) = plain(callsite, wanted, Role::Segment, |encoder| encoder.u64(number));
@@ -484,7 +480,7 @@ pub(crate) fn number_of(id: u64) -> u64 {
 
 #[cold]
 fn give_number(slot: &Slot) -> u64 {
-    let Some(callsite) = callsite_of(slot) else { return 0 };
+    let Some(callsite) = table::of_slot(slot) else { return 0 };
     // One that was entered before began then. (Once it has an id, another thread may enter it.)
     let begun = slot.created.load(Ordering::Relaxed);
     let number = silverpoint::new_id();
@@ -526,7 +522,7 @@ fn give_number(slot: &Slot) -> u64 {
 /// Fields that were not there when the span was made, or are others now.
 pub(crate) fn record(id: u64, values: &Record<'_>) {
     let Some(slot) = slots::get(id).filter(|slot| !slot.is_silent()) else { return };
-    let Some(callsite) = callsite_of(slot) else { return };
+    let Some(callsite) = table::of_slot(slot) else { return };
     let (number, wanted) = (number_of(id), wanted_of(callsite, slot));
     with_fields(callsite, wanted, Role::AsyncInstant, Some(number), |visitor| values.record(visitor));
 }
@@ -587,7 +583,7 @@ fn close(id: u64, slot: &'static Slot) {
 /// The end of a span that has an id. One that was never entered was idle all its time.
 #[cold]
 fn end(slot: &Slot, number: u64) {
-    let Some(callsite) = callsite_of(slot) else { return };
+    let Some(callsite) = table::of_slot(slot) else { return };
     let busy = slot.busy.load(Ordering::Relaxed) + slot.first_busy.load(Ordering::Relaxed);
     let created = slot.created.load(Ordering::Relaxed);
     let ns = |ticks: u64| dynamic::ticks_to_ns(ticks) as i64;

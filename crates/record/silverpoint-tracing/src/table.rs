@@ -8,6 +8,7 @@ use silverpoint::dynamic::{self, Published};
 use tracing_core::Metadata;
 
 use crate::callsite::{Callsite, with_question, would_record};
+use crate::slots::Slot;
 
 /// Callsites that are found by their address alone: a power of two. Others are in lists behind these.
 const PLACES: usize = 1 << 14;
@@ -94,6 +95,11 @@ fn enter(meta: &'static Metadata<'static>) -> Option<&'static Callsite> {
         None
     })
     .flatten()
+}
+
+/// The callsite of the span in a slot.
+pub(crate) fn of_slot(slot: &Slot) -> Option<&'static Callsite> {
+    numbered(slot.callsite())
 }
 
 /// The callsite with this number.
