@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Compiles every C++ and C snippet of the guide, each a file of its own: guide.sh COMPILER INCLUDE_DIR PAGE…
-# (C by CC, cc when it is not set; C++ with GUIDE_FLAGS)
+# (C by CC, cc when it is not set; C++ with GUIDE_FLAGS). A page may be a Rust file, whose comments `//!` are meant.
 set -euo pipefail
 compiler=$1 include=$2
 shift 2
@@ -10,6 +10,7 @@ count=0
 for page in "$@"; do
     # A file for each block: PAGE-LINE.cpp, its lines counted as in the page, so that errors name the place.
     awk -v work="$work" -v page="$page" '
+        page ~ /\.rs$/ && !sub(/^\/\/! ?/, "") { exit }
         /^```(cpp|c)$/ { n = split(page, parts, "/"); file = work "/" parts[n] "-" NR "." substr($0, 4); printf "#line %d \"%s\"\n", NR + 1, page > file; next }
         /^```$/ { if (file) close(file); file = "" }
         file { print > file }' "$page"
