@@ -10,6 +10,7 @@
 
 mod advance;
 mod arrive;
+mod moves;
 #[cfg(test)]
 mod tests;
 
@@ -83,6 +84,51 @@ impl Trace {
 }
 
 impl<'t> Events<'t> {
+    /// The next event; `None` at the end.
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> Option<Event<'_>> {
+        let index = self.next_index()?;
+        Some(self.event(index))
+    }
+
+    /// The event that [`Events::next`] gave last, once more; `None` before the first and after the last.
+    pub fn current(&self) -> Option<Event<'_>> {
+        let cursor = &self.cursors[self.current? as usize];
+        let State::Record { header: RecordHeader { ticks, .. }, .. } = cursor.state else { return None };
+        let session = &self.trace.sessions[cursor.session as usize];
+        let wall_ns = match cursor.wall.contains(ticks) {
+            true => cursor.wall.wall_ns(ticks),
+            false => session.clock.segment(ticks).wall_ns(ticks),
+        };
+        Some(self.at(cursor, ticks, wall_ns))
+    }
+
+    /// The origin of the last event that [`Events::next`] gave. It is the number of the session in the trace,
+    /// the place of the stream in [`Session::streams`](super::Session::streams), and the position in its
+    /// ring.
+    pub fn position(&self) -> Option<(usize, usize, u64)> {
+        let cursor = &self.cursors[self.current? as usize];
+        let State::Record { block, at, .. } = &cursor.state else { return None };
+        let position = block.block.header.ring_begin.saturating_add(*at as u64);
+        Some((cursor.session as usize, cursor.stream as usize, position))
+    }
+
+    /// What was missing so far, beyond the notes in [`Trace::notes`]. Complete once [`Events::next`] has
+    /// given `None`.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// The verdict about the trace, as far as it has been read.
+    pub fn verdict(&self) -> Verdict {
+        worst(&self.notes).max(self.trace.verdict())
+    }
+
+    /// How many blocks of records have been read so far.
+    pub fn blocks_read(&self) -> u64 {
+        self.blocks_read
+    }
+
     pub(super) fn new(trace: &'t Trace, selection: Option<Selection>) -> Self {
         Self::resume(trace, selection, Progress::default(), i64::MAX)
     }
@@ -305,61 +351,6 @@ impl<'t> Events<'t> {
         (Progress { positions, names: self.names, contexts, rooms: self.rooms, moved }, self.notes)
     }
 
-    /// What was given since the last call, of each stream: with the last event. Only if [`Progress::moved`] is there.
-    pub(super) fn take_moves(&mut self) -> Vec<Move> {
-        let mut moves = Vec::new();
-        for index in std::mem::take(&mut self.touched) {
-            let mut to = self.cursors[index as usize].position();
-            if self.current == Some(index) {
-                if let State::Record { header, .. } = &self.cursors[index as usize].state {
-                    to += u64::from(header.size);
-                }
-            }
-            let cursor = &mut self.cursors[index as usize];
-            let stream = &self.trace.sessions[cursor.session as usize].streams[cursor.stream as usize];
-            let from = cursor.start.take().filter(|start| start.position < to);
-            moves.extend(from.map(|from| Move { stream: (cursor.session, stream.number), from, to }));
-        }
-        // More of it is given next, as a rule.
-        if let Some(index) = self.current {
-            self.touch(index, true);
-        }
-        moves
-    }
-
-    /// Undoes [`Events::take_moves`].
-    pub(super) fn give_moves_back(&mut self, moves: Vec<Move>) {
-        let mut moves: HashMap<StreamKey, Start> =
-            moves.into_iter().map(|moved| (moved.stream, moved.from)).collect();
-        for (cursor, index) in self.cursors.iter_mut().zip(0..) {
-            let stream = &self.trace.sessions[cursor.session as usize].streams[cursor.stream as usize];
-            if let Some(start) = moves.remove(&(cursor.session, stream.number)) {
-                if cursor.start.replace(start).is_none() {
-                    self.touched.push(index);
-                }
-            }
-        }
-    }
-
-    /// Notes where a cursor stands, of which something is given next. If `is_given`, the record there has been.
-    fn touch(&mut self, index: u32, is_given: bool) {
-        let cursor = &mut self.cursors[index as usize];
-        if self.moved.is_none() || cursor.start.is_some() {
-            return;
-        }
-        Self::take_stated(self.trace, &mut self.reader, cursor);
-        let given = match &cursor.state {
-            State::Record { header, .. } if is_given => u64::from(header.size),
-            _ => 0,
-        };
-        cursor.start = Some(Start {
-            position: cursor.position() + given,
-            is_begun: cursor.begun,
-            context: cursor.context.clone(),
-        });
-        self.touched.push(index);
-    }
-
     /// Names of threads now.
     pub(super) fn names(&self) -> &Names {
         &self.names
@@ -368,51 +359,6 @@ impl<'t> Events<'t> {
     /// The event that was given last counts as not given. To be followed by [`Events::stop`].
     pub(super) fn put_back(&mut self) {
         self.current = None;
-    }
-
-    /// What was missing so far, beyond the notes in [`Trace::notes`]. Complete once [`Events::next`] has
-    /// given `None`.
-    pub fn notes(&self) -> &[Note] {
-        &self.notes
-    }
-
-    /// The verdict about the trace, as far as it has been read.
-    pub fn verdict(&self) -> Verdict {
-        worst(&self.notes).max(self.trace.verdict())
-    }
-
-    /// The next event; `None` at the end.
-    #[allow(clippy::should_implement_trait)]
-    pub fn next(&mut self) -> Option<Event<'_>> {
-        let index = self.next_index()?;
-        Some(self.event(index))
-    }
-
-    /// The event that [`Events::next`] gave last, once more; `None` before the first and after the last.
-    pub fn current(&self) -> Option<Event<'_>> {
-        let cursor = &self.cursors[self.current? as usize];
-        let State::Record { header: RecordHeader { ticks, .. }, .. } = cursor.state else { return None };
-        let session = &self.trace.sessions[cursor.session as usize];
-        let wall_ns = match cursor.wall.contains(ticks) {
-            true => cursor.wall.wall_ns(ticks),
-            false => session.clock.segment(ticks).wall_ns(ticks),
-        };
-        Some(self.at(cursor, ticks, wall_ns))
-    }
-
-    /// The origin of the last event that [`Events::next`] gave. It is the number of the session in the trace,
-    /// the place of the stream in [`Session::streams`](super::Session::streams), and the position in its
-    /// ring.
-    pub fn position(&self) -> Option<(usize, usize, u64)> {
-        let cursor = &self.cursors[self.current? as usize];
-        let State::Record { block, at, .. } = &cursor.state else { return None };
-        let position = block.block.header.ring_begin.saturating_add(*at as u64);
-        Some((cursor.session as usize, cursor.stream as usize, position))
-    }
-
-    /// How many blocks of records have been read so far.
-    pub fn blocks_read(&self) -> u64 {
-        self.blocks_read
     }
 
     /// The cursor that stands at the next record that is wanted.
