@@ -42,8 +42,8 @@ int main(int argc, char** argv) {
                 if (round % 16 == 15) Sleep(1);
             }
         });
-    for (std::uint64_t done = 0; end != 0;) {
-        done = 0;
+    while (end != 0) {
+        std::uint64_t done = 0;
         for (int thread = 0; thread < threads; ++thread)
             done += progress[thread].load(std::memory_order_acquire);
         if (done >= end) TerminateProcess(GetCurrentProcess(), 3);

@@ -47,7 +47,7 @@ int main() {
     SP_INFO("{} {} {}", -7, 2.5, ~0ull);
     show("three numbers");
     SP_INFO("{} {} {} {}", 0.1f, std::int8_t{-128}, std::uint16_t{65535},
-            std::numeric_limits<long long>::min());
+            (std::numeric_limits<long long>::min)());
     show("float and small numbers");
     __extension__ using Int128 = __int128;
     __extension__ using UInt128 = unsigned __int128;

@@ -353,7 +353,8 @@ bool whole_nanoseconds(const T& value, std::int64_t& ns) {
     static_assert(!detail::FineDuration<T>,
                   "silverpoint: a duration finer than a nanosecond cannot be written; write its count");
     ns = detail::nanoseconds_of(value);
-    return ns != std::numeric_limits<std::int64_t>::min() && ns != std::numeric_limits<std::int64_t>::max();
+    return ns != (std::numeric_limits<std::int64_t>::min)() &&
+           ns != (std::numeric_limits<std::int64_t>::max)();
 }
 
 // Points in time of the system's clock are dates, of others durations since their beginning.

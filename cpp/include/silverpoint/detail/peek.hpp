@@ -142,7 +142,7 @@ class PeekedRing {
     std::string copy(std::uint64_t& begin, bool* forgot) const {
         std::uint64_t end = committed();
         const auto valid = [&] {
-            return std::max({header().base.load(), header().oldest.load(), header().consumed.load()});
+            return (std::max)({header().base.load(), header().oldest.load(), header().consumed.load()});
         };
         // What a collector has consumed is there until it is overwritten, by a quarter of the ring at most
         // beyond what is committed.
@@ -183,8 +183,8 @@ void each_ring(Visit&& visit) {
         const std::uint32_t shift = entry.shift.load(std::memory_order_acquire);
         if (shift < kShifts[0] || shift > 31 || (1u << shift) > session.slab_bytes) continue;
         const std::uint32_t count =
-            std::min({entry.next.load(std::memory_order_acquire), session.slab_bytes >> shift,
-                      entry.backed.load(std::memory_order_acquire) >> shift});
+            (std::min)({entry.next.load(std::memory_order_acquire), session.slab_bytes >> shift,
+                        entry.backed.load(std::memory_order_acquire) >> shift});
         for (std::uint32_t i = 0; i < count; ++i) {
             char* at = session.rings + std::size_t{slab} * session.slab_bytes + (std::size_t{i} << shift);
             const PeekedRing ring(at, 1u << shift);

@@ -8,6 +8,13 @@
 #include "../../detail/crash_handler.hpp"
 #include "assert_import.hpp"
 
+// The newer C library, which Microsoft's compilers always have.
+#if defined(_UCRT) || defined(_MSC_VER)
+#    define SP_DETAIL_IS_UCRT 1
+#else
+#    define SP_DETAIL_IS_UCRT 0
+#endif
+
 SP_DETAIL_BEGIN
 
 // As in Windows's headers.
@@ -32,7 +39,7 @@ struct CrashEvents {
     bool has_filter = false, has_abort = false, has_library = false;
     long(__stdcall* filter_before)(struct _EXCEPTION_POINTERS*) = nullptr;
     void(__cdecl* abort_before)(int) = nullptr;
-#if defined(_UCRT)
+#if SP_DETAIL_IS_UCRT
     _invalid_parameter_handler invalid_before = nullptr;
 #endif
     // The C library's functions behind `assert`.
@@ -131,7 +138,7 @@ inline long __stdcall on_unhandled_exception(struct _EXCEPTION_POINTERS* given) 
 // As the library does by default after the handler of SIGABRT.
 SP_DETAIL_COLD void end_by_abort() {
     signal(SIGABRT, SIG_DFL);
-#if defined(_UCRT)
+#if SP_DETAIL_IS_UCRT
     abort();
 #else
     raise(SIGABRT);
@@ -151,7 +158,7 @@ inline void __cdecl on_abort(int number) {
     crash_events.abort_before(number);
 }
 
-#if defined(_UCRT)
+#if SP_DETAIL_IS_UCRT
 // The library ends the program for it. (msvcrt.dll has no hook, and goes on.)
 inline void __cdecl on_invalid_parameter(const wchar_t* expression, const wchar_t* function,
                                          const wchar_t* file, unsigned line, std::uintptr_t more) {
@@ -198,7 +205,7 @@ SP_DETAIL_COLD void open_no_dialog() {
     constexpr unsigned kFailCriticalErrors = 1, kNoFaultDialog = 2;
     SetErrorMode(SetErrorMode(kFailCriticalErrors) | kFailCriticalErrors | kNoFaultDialog);
     _set_error_mode(1 /* _OUT_TO_STDERR */);
-#if defined(_UCRT)
+#if SP_DETAIL_IS_UCRT
     _set_abort_behavior(0, 1 /* _WRITE_ABORT_MSG */);
 #endif
 }
@@ -207,7 +214,7 @@ SP_DETAIL_COLD void open_no_dialog() {
 SP_DETAIL_COLD void take_library() {
     if (crash_events.has_library) return;
     crash_events.has_library = true;
-#if defined(_UCRT)
+#if SP_DETAIL_IS_UCRT
     crash_events.invalid_before = _set_invalid_parameter_handler(&on_invalid_parameter);
 #endif
     replace_import("_assert", reinterpret_cast<void*>(&on_assert), crash_events.assert_before);

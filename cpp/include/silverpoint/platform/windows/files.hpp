@@ -28,9 +28,10 @@ class Overlapped {
     struct _OVERLAPPED* get() { return reinterpret_cast<struct _OVERLAPPED*>(this); }
 
   private:
-    std::uintptr_t status_[2] = {};
-    std::uint32_t low_, high_;
-    void* event_ = nullptr;
+    // (Read by Windows alone.)
+    [[maybe_unused]] std::uintptr_t status_[2] = {};
+    [[maybe_unused]] std::uint32_t low_, high_;
+    [[maybe_unused]] void* event_ = nullptr;
 };
 static_assert(sizeof(Overlapped) == 32);
 
