@@ -4,8 +4,7 @@ function(silverpoint_tracer name)
     set(library silverpoint_${name})
     add_library(${library} SHARED cpp/src/${library}.cpp)
     target_include_directories(${library} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/cpp/include)
-    # Optimised in every configuration: what is not inlined would want the C++ library.
-    target_compile_options(${library} PRIVATE -O2 -fno-exceptions -fno-rtti)
+    target_compile_options(${library} PRIVATE ${SILVERPOINT_LIBRARY_OPTIONS})
     target_link_libraries(${library} PRIVATE ${ARGN})
     set_target_properties(
         ${library} PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden

@@ -16,6 +16,11 @@
 // nesting is limited, and memory is reserved only as far as bytes follow. See docs/guide/bind.md.
 #pragma once
 
+#if defined(_MSC_VER) && !defined(__clang__)
+#    error "silverpoint/bind.hpp needs integers of 128 bits: compile with clang-cl, or leave it out"
+#    include "clang-cl is needed"
+#endif
+
 #include "bind/cbor_reader.hpp"
 #include "bind/cbor_writer.hpp"
 #include "bind/json_reader.hpp"

@@ -23,7 +23,7 @@ SP_DETAIL_BEGIN
 // The contexts of the calling thread; null when it has no place for any.
 SP_DETAIL_COLD Thread* begin_contexts() {
     const SystemGuard guard;
-    Lane* lane = begin_thread(stack_mark(__builtin_frame_address(0)));
+    Lane* lane = begin_thread(stack_mark(SP_DETAIL_FRAME_ADDRESS()));
     return lane == nullptr ? nullptr : thread_of(lane);
 }
 inline Thread* thread_of_contexts() {
@@ -109,7 +109,7 @@ class ContextFields {
         const std::size_t head = size < 24 ? 1 : 2;
         begin[0] = static_cast<char>(size < 24 ? 0x60 | size : 0x78);
         if (head == 2) begin[1] = static_cast<char>(size);
-        __builtin_memmove(begin + head, begin + 3, size);
+        SP_DETAIL_MEMMOVE(begin + head, begin + 3, size);
         size_ -= 3 - head;
     }
 
@@ -132,7 +132,7 @@ inline namespace v1 SP_DETAIL_HIDDEN {
 
 // A scope with fields. Belongs to the thread that made it; scopes may end in any order.
 // Thread-safe: its own thread. Cost: entering, some tens of nanoseconds; the next record states the fields.
-class [[nodiscard, gnu::visibility("default")]] Context {
+class SP_DETAIL_NODISCARD_VISIBLE Context {
   public:
     // Names and values in turn.
     template <class Before, class Value>
@@ -197,7 +197,7 @@ class SP_DETAIL_VISIBLE CapturedContext {
     SP_DETAIL_OWN CapturedContext(const char* pairs, std::size_t size, bool cut) : cut_(cut) {
         if (size == 0) return;
         pairs_ = new char[size];
-        __builtin_memcpy(pairs_, pairs, size);
+        SP_DETAIL_MEMCPY(pairs_, pairs, size);
         size_ = size;
     }
     SP_DETAIL_OWN void swap(CapturedContext& other) noexcept {
@@ -221,7 +221,7 @@ inline CapturedContext capture_context() {
     std::size_t size = 0;
     contexts.alone([&] {
         size = contexts.size();
-        __builtin_memcpy(pairs, contexts.pairs(), size);
+        SP_DETAIL_MEMCPY(pairs, contexts.pairs(), size);
     });
     return {pairs, size, contexts.is_cut()};
 }

@@ -78,7 +78,7 @@ inline void prepare_thread_for_crash() { detail::give_crash_stack(); }
 SP_DETAIL_BEGIN
 
 [[noreturn]] SP_DETAIL_COLD void fail_check(const char* condition, const char* file, unsigned line) {
-    fail_check(reinterpret_cast<std::uint64_t>(__builtin_return_address(0)), condition, file, line);
+    fail_check(reinterpret_cast<std::uint64_t>(SP_DETAIL_RETURN_ADDRESS()), condition, file, line);
 }
 
 // The exception that is being handled: its type and its text.
@@ -107,7 +107,7 @@ SP_DETAIL_COLD void describe_exception(Crash& crash) {
 inline constinit std::terminate_handler terminate_before = nullptr;
 
 [[noreturn]] SP_DETAIL_COLD void on_terminate() {
-    record_crash(reinterpret_cast<std::uint64_t>(__builtin_return_address(0)), &describe_exception);
+    record_crash(reinterpret_cast<std::uint64_t>(SP_DETAIL_RETURN_ADDRESS()), &describe_exception);
     if (terminate_before != nullptr) terminate_before();
     std::abort();
 }

@@ -85,7 +85,7 @@ class TextBuffer : public std::streambuf {
     std::streamsize xsputn(const char* from, std::streamsize count) override {
         const std::streamsize room = epptr() - pptr();
         const std::streamsize kept = count < room ? count : room;
-        __builtin_memcpy(pptr(), from, static_cast<std::size_t>(kept));
+        SP_DETAIL_MEMCPY(pptr(), from, static_cast<std::size_t>(kept));
         pbump(static_cast<int>(kept));
         missing_ += static_cast<std::size_t>(count - kept);
         return count;

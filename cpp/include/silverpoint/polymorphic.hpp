@@ -107,7 +107,7 @@ struct DynamicCodec {
             const Base* object = &value;
             // Hides the object behind the pointer: if g++ 12 sees it, it warns of classes that the object
             // does not have.
-            asm("" : "+r"(object));
+            SP_DETAIL_FORGET(object);
             return static_cast<const Actual&>(*object);
         } else {  // a virtual base
             return dynamic_cast<const Actual&>(value);
@@ -117,7 +117,7 @@ struct DynamicCodec {
     static bool visit(const Base& value, unsigned index, auto&& visit) {
         // Hides the object behind the reference: g++ 12 warns of classes that the object does not have.
         const Base* object = &value;
-        asm("" : "+r"(object));
+        SP_DETAIL_FORGET(object);
         unsigned number = 0;
         bool found = false;
         ((number++ == index ? (visit(as<Derived>(*object)), found = true) : false), ...);

@@ -71,34 +71,44 @@
 // It comes without its type, which is hidden, and so cannot be that of a coroutine's variable. The site is a
 // static object in constant-initialised memory, one for each place and template instantiation. The code that
 // lists the site stands where the state byte is neither off nor on: the way there is cold.
-#define SP_DETAIL_FOUND(place, member, kind, level, category, list)                                         \
-    __extension__({                                                                                         \
-        void* sp_found_ = nullptr;                                                                          \
-        if constexpr (::silverpoint::detail::is_compiled(::silverpoint::detail::level_names::level,         \
-                                                         SP_MIN_LEVEL)) {                                   \
-            void* const sp_place_ = []() -> void* {                                                         \
-                static constinit ::silverpoint::detail::place sp_site(                                      \
-                    ::silverpoint::detail::level_names::level, __FILE__, __LINE__);                         \
-                return &sp_site;                                                                            \
-            }();                                                                                            \
-            const auto sp_state_ = ::silverpoint::detail::place_at<::silverpoint::detail::place>(sp_place_) \
-                                       .member.state_byte();                                                \
-            if (sp_state_ == 0) [[likely]] {                                                                \
-            } else if (sp_state_ == 1) [[likely]] {                                                         \
-                sp_found_ = sp_place_;                                                                      \
-            } else if (::silverpoint::detail::place_at<::silverpoint::detail::place>(sp_place_)             \
-                           .member.is_quiet(sp_state_, ::silverpoint::detail::Kind::kind)) {                \
-                sp_found_ = sp_place_;                                                                      \
-            } else {                                                                                        \
-                list;                                                                                       \
-                if (::silverpoint::detail::place_at<::silverpoint::detail::place>(sp_place_)                \
-                        .member.is_wanted_otherwise(sp_state_, __PRETTY_FUNCTION__, category))              \
-                    sp_found_ = sp_place_;                                                                  \
-            }                                                                                               \
-            SP_DETAIL_MARK(sp_found_, sp_place_);                                                           \
-        }                                                                                                   \
-        sp_found_;                                                                                          \
-    })
+#if SP_DETAIL_IS_GNU
+#    define SP_DETAIL_FOUND(place, member, kind, level, category, list)                     \
+        __extension__({                                                                     \
+            SP_DETAIL_FIND(place, member, kind, level, category, list, SP_DETAIL_FUNCTION); \
+            sp_found_;                                                                      \
+        })
+#else
+#    define SP_DETAIL_FOUND(place, member, kind, level, category, list)               \
+        [&]([[maybe_unused]] const char* sp_function_) -> void* {                     \
+            SP_DETAIL_FIND(place, member, kind, level, category, list, sp_function_); \
+            return sp_found_;                                                         \
+        }(SP_DETAIL_FUNCTION)
+#endif
+#define SP_DETAIL_FIND(place, member, kind, level, category, list, function)                                 \
+    void* sp_found_ = nullptr;                                                                               \
+    if constexpr (::silverpoint::detail::is_compiled(::silverpoint::detail::level_names::level,              \
+                                                     SP_MIN_LEVEL)) {                                        \
+        void* const sp_place_ = []() -> void* {                                                              \
+            static constinit ::silverpoint::detail::place sp_site(::silverpoint::detail::level_names::level, \
+                                                                  __FILE__, __LINE__);                       \
+            return &sp_site;                                                                                 \
+        }();                                                                                                 \
+        const auto sp_state_ =                                                                               \
+            ::silverpoint::detail::place_at<::silverpoint::detail::place>(sp_place_).member.state_byte();    \
+        if (sp_state_ == 0) [[likely]] {                                                                     \
+        } else if (sp_state_ == 1) [[likely]] {                                                              \
+            sp_found_ = sp_place_;                                                                           \
+        } else if (::silverpoint::detail::place_at<::silverpoint::detail::place>(sp_place_).member.is_quiet( \
+                       sp_state_, ::silverpoint::detail::Kind::kind)) {                                      \
+            sp_found_ = sp_place_;                                                                           \
+        } else {                                                                                             \
+            list;                                                                                            \
+            if (::silverpoint::detail::place_at<::silverpoint::detail::place>(sp_place_)                     \
+                    .member.is_wanted_otherwise(sp_state_, function, category))                              \
+                sp_found_ = sp_place_;                                                                       \
+        }                                                                                                    \
+        SP_DETAIL_MARK(sp_found_, sp_place_);                                                                \
+    }
 
 #define SP_DETAIL_LIST_AT(level, kind, names, text)                                               \
     SP_DETAIL_LIST(::silverpoint::detail::listed_head(::silverpoint::detail::Kind::kind,          \
@@ -126,18 +136,24 @@
 // they are the names of members of Start. (The site listed before is a stream whose pieces are unknown.)
 #define SP_DETAIL_TEXT(...) SP_DETAIL_TEXT_IN(SP_DETAIL_CATEGORY, __VA_ARGS__)
 #define SP_DETAIL_TEXT_TO(...) SP_DETAIL_TEXT_IN(sp_category_text_, __VA_ARGS__)
-#define SP_DETAIL_TEXT_IN(category, ...)                                                                    \
-    SP_DETAIL_AT(sp_site_, category, SP_DETAIL_FIRST(__VA_ARGS__, ""), __extension__({                      \
-                     if constexpr (::silverpoint::detail::is_compiled(                                      \
-                                       ::silverpoint::detail::level_of(sp_here_), SP_MIN_LEVEL))            \
-                         SP_DETAIL_LIST(                                                                    \
-                             ::silverpoint::detail::listed_head(::silverpoint::detail::Kind::kLog,          \
-                                                                ::silverpoint::detail::level_of(sp_here_)), \
-                             ::silverpoint::detail::line_of(sp_here_), category, "",                        \
-                             SP_DETAIL_FIRST(__VA_ARGS__, ""));                                             \
-                     0;                                                                                     \
-                 }))                                                                                        \
-    (SP_DETAIL_TEXT_GIVEN(__VA_ARGS__))
+#if SP_DETAIL_LISTS_SITES
+#    define SP_DETAIL_TEXT_IN(category, ...)                                                         \
+        SP_DETAIL_AT(sp_site_, category, SP_DETAIL_FIRST(__VA_ARGS__, ""), __extension__({           \
+                         if constexpr (::silverpoint::detail::is_compiled(                           \
+                                           ::silverpoint::detail::level_of(sp_here_), SP_MIN_LEVEL)) \
+                             SP_DETAIL_LIST(::silverpoint::detail::listed_head(                      \
+                                                ::silverpoint::detail::Kind::kLog,                   \
+                                                ::silverpoint::detail::level_of(sp_here_)),          \
+                                            ::silverpoint::detail::line_of(sp_here_), category, "",  \
+                                            SP_DETAIL_FIRST(__VA_ARGS__, ""));                       \
+                         0;                                                                          \
+                     }))                                                                             \
+        (SP_DETAIL_TEXT_GIVEN(__VA_ARGS__))
+#else
+#    define SP_DETAIL_TEXT_IN(category, ...)                                  \
+        SP_DETAIL_AT(sp_site_, category, SP_DETAIL_FIRST(__VA_ARGS__, ""), 0) \
+        (SP_DETAIL_TEXT_GIVEN(__VA_ARGS__))
+#endif
 #define SP_DETAIL_FIRST(first, ...) first
 
 // <windows.h> has a macro of this name, for printers of Windows 3. A program that includes it after this

@@ -19,6 +19,11 @@
 // messages when that may have happened. clear() between parts of a long test, or few records, prevent it.
 #pragma once
 
+#if defined(_MSC_VER) && !defined(__clang__)
+#    error "silverpoint/testing.hpp needs integers of 128 bits: compile with clang-cl, or leave it out"
+#    include "clang-cl is needed"
+#endif
+
 #include <algorithm>
 #include <initializer_list>
 #include <map>

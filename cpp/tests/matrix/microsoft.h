@@ -1,16 +1,12 @@
-/* Before each file that is compiled as Microsoft's compilers do it, where there are no headers of
- * Microsoft's: mingw's of the C library, and those of libc++. mingw's want a GNU compiler, so they come
- * first, and what follows sees that of Microsoft alone. */
+/* Before each file that is compiled as Microsoft's compilers do it, without headers of Microsoft's. The C
+ * library's are mingw's, those of C++ are libc++'s. mingw's want a GNU compiler, so they come first. What
+ * follows sees Microsoft's alone. */
 #pragma clang system_header
 
 #pragma push_macro("_MSC_VER")
-#pragma push_macro("__clang__")
 #undef _MSC_VER
 #define __GNUC__ 12
 #define __GNUC_MINOR__ 2
-#ifndef __clang__
-#    define __clang__ 1
-#endif
 /* The newer C library, which is all that Microsoft's compiler has. */
 #define _UCRT
 #include <assert.h>
@@ -67,9 +63,37 @@ namespace std {
 from_chars_result from_chars(const char*, const char*, float&, chars_format = chars_format::general);
 from_chars_result from_chars(const char*, const char*, double&, chars_format = chars_format::general);
 }  // namespace std
+
+/* Functions of Microsoft's <intrin.h> that clang does not know by itself. In place of clang's own header,
+ * which does not go with mingw's. */
+#    define __INTRIN_H
+extern "C" {
+void _m_prefetchw(volatile const void*);
+void __cpuid(int*, int);
+void __cpuidex(int*, int, int);
+void* _AddressOfReturnAddress(void);
+}
 #endif
-#pragma pop_macro("__clang__")
 
 /* Microsoft's <windows.h> has these in C++, too, unless NOMINMAX is defined. */
 #define min(a, b) (((a) < (b)) ? (a) : (b))
 #define max(a, b) (((a) > (b)) ? (a) : (b))
+
+/* Microsoft's own compiler, so far as clang can stand for it. */
+#ifdef SILVERPOINT_TEST_AS_MICROSOFT
+/* What mingw's headers say in GNU's words. */
+#    undef __forceinline
+#    undef _ReadWriteBarrier
+#    ifdef __cplusplus
+extern "C" void _ReadWriteBarrier(void);
+#    endif
+#    undef __clang__
+#    undef __x86_64__
+#    undef __amd64__
+#    undef __SSE2__
+#    undef __OPTIMIZE__
+#    undef __SIZEOF_INT128__
+#    ifndef _MSVC_TRADITIONAL
+#        define _MSVC_TRADITIONAL 0
+#    endif
+#endif

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SP_C_HOT static inline __attribute__((always_inline, unused))
+#include "../platform/compiler.h"
 
 /* Text that need not end with a zero byte, and bytes: SP_TEXT_N, SP_BYTES. */
 struct sp_text {

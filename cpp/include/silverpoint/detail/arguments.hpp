@@ -251,9 +251,9 @@ inline constexpr std::size_t kAlwaysFits = 8192;
 // A record of so few bytes, which are packed: all rings have a place for them. Returns its ticks, 0 if it was
 // lost. (Not cold: a thread whose ring grows comes here often.)
 inline constexpr std::size_t kFewBytes = 256;
-[[gnu::noinline]] inline std::uint64_t record_few_bytes(const Entry& entry, std::uint64_t head,
-                                                        const Site& site, const char* bytes,
-                                                        std::size_t count) {
+SP_DETAIL_NOINLINE inline std::uint64_t record_few_bytes(const Entry& entry, std::uint64_t head,
+                                                         const Site& site, const char* bytes,
+                                                         std::size_t count) {
     const std::size_t size = round_up_8(16 + count);
     const Reservation found = reserve(entry, size, site.level);
     if (found.at == nullptr) {
@@ -271,9 +271,9 @@ inline constexpr std::size_t kFewBytes = 256;
 
 // A record of arguments that are flat or evaluated, of so many bytes. Returns its ticks, 0 if it was lost (or
 // cut).
-[[gnu::noinline]] inline std::uint64_t record_evaluated_arguments(const Entry& entry, std::uint64_t head,
-                                                                  const Site& site, AnyArguments args,
-                                                                  std::size_t bytes) {
+SP_DETAIL_NOINLINE inline std::uint64_t record_evaluated_arguments(const Entry& entry, std::uint64_t head,
+                                                                   const Site& site, AnyArguments args,
+                                                                   std::size_t bytes) {
     const std::size_t size = round_up_8(16 + bytes);
     const Reservation found = reserve(entry, size, site.level);
     if (found.at == nullptr) {
@@ -291,7 +291,7 @@ inline constexpr std::size_t kFewBytes = 256;
     put_bytes(put_bytes(found.at, (head & ~std::uint64_t{0xFFFFFF}) | size), ticks);
     [[maybe_unused]] const char* const end = args.put(found.at + 16);
 #if defined(SILVERPOINT_CHECKS)
-    if (round_up_8(static_cast<std::size_t>(end - found.at)) != size) __builtin_trap();
+    if (round_up_8(static_cast<std::size_t>(end - found.at)) != size) SP_DETAIL_TRAP();
 #endif
     commit_slowly(found.lane, found.at, size);
     return ticks;

@@ -169,9 +169,9 @@ SP_DETAIL_COLD bool is_shared_on(Site& site, const SharedCategory& category, con
 }
 
 template <class... Ts>
-[[gnu::noinline, gnu::cold]] void record_shared_at(Site& site, const SharedCategory& category,
-                                                   std::string_view text, const std::source_location& at,
-                                                   const Ts&... args) {
+SP_DETAIL_NOINLINE_COLD void record_shared_at(Site& site, const SharedCategory& category,
+                                              std::string_view text, const std::source_location& at,
+                                              const Ts&... args) {
     constexpr auto& names = kLoggerNames<sizeof...(Ts), false>;
     constexpr auto& by_name = kLoggerNames<sizeof...(Ts), true>;
     if (is_shared_on(site, category, at))
@@ -182,9 +182,9 @@ template <class... Ts>
 }
 
 template <class... Ts>
-[[gnu::noinline, gnu::cold]] void record_shared(CallSite& call, const SharedCategory& category, Level level,
-                                                std::string_view text, const std::source_location& at,
-                                                const Ts&... args) {
+SP_DETAIL_NOINLINE_COLD void record_shared(CallSite& call, const SharedCategory& category, Level level,
+                                           std::string_view text, const std::source_location& at,
+                                           const Ts&... args) {
     Site* const site = category.shared == nullptr
                            ? nullptr
                            : find_more_site({&call, category.shared, level, false}, at, true);
@@ -280,7 +280,7 @@ SP_DETAIL_COLD RuntimeSite* find_runtime(RuntimeSites& sites, const char* catego
     auto* const memory = static_cast<char*>(keep_memory(sizeof(RuntimeSite) + text.text.size()));
     if (memory == nullptr) return nullptr;
     char* const kept = memory + sizeof(RuntimeSite);
-    __builtin_memcpy(kept, text.text.data(), text.text.size());
+    SP_DETAIL_MEMCPY(kept, text.text.data(), text.text.size());
     // Two threads may make one each: they are registered as the same.
     auto* const made = ::new (memory) RuntimeSite{
         category, {kept, text.text.size()}, Site(level, text.at.file_name(), text.at.line()), head};

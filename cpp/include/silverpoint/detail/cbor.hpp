@@ -77,7 +77,7 @@ class CborWriter {
                 whole = false;
                 break;
             }
-            __builtin_memcpy(at_, utf8, len);
+            SP_DETAIL_MEMCPY(at_, utf8, len);
             at_ += len;
         }
         if (!whole && at_ - begin < kLeast) {
@@ -106,7 +106,7 @@ class CborWriter {
         }
         byte(0x59);
         big_endian(kept, 2);
-        if (kept > 0) __builtin_memcpy(at_, data, kept);
+        if (kept > 0) SP_DETAIL_MEMCPY(at_, data, kept);
         at_ += kept;
         return kept == size;
     }
@@ -211,6 +211,7 @@ bool put_item(CborWriter& out, const T& value) {
             if (!label.empty()) return out.text(label.data(), label.size());
         }
         return put_item(out, static_cast<std::underlying_type_t<T>>(value));
+#if SP_DETAIL_HAS_INT128
     } else if constexpr (Wide<T>) {
         const bool negative = value < 0;
         const auto magnitude = static_cast<UInt128>(negative ? ~value : value);
@@ -222,6 +223,7 @@ bool put_item(CborWriter& out, const T& value) {
             out.big_endian(static_cast<std::uint64_t>(magnitude >> 64), 8);
             out.big_endian(static_cast<std::uint64_t>(magnitude), 8);
         }
+#endif
     } else if constexpr (std::integral<T>) {
         if (std::is_signed_v<T> && value < 0) {
             out.head(1, static_cast<std::uint64_t>(-(static_cast<std::int64_t>(value) + 1)));
@@ -230,13 +232,13 @@ bool put_item(CborWriter& out, const T& value) {
         }
     } else if constexpr (std::same_as<T, float>) {
         std::uint32_t bits;
-        __builtin_memcpy(&bits, &value, 4);
+        SP_DETAIL_MEMCPY(&bits, &value, 4);
         out.byte(0xFA);
         out.big_endian(bits, 4);
     } else if constexpr (std::floating_point<T>) {
         const auto stored = static_cast<double>(value);
         std::uint64_t bits;
-        __builtin_memcpy(&bits, &stored, 8);
+        SP_DETAIL_MEMCPY(&bits, &stored, 8);
         out.byte(0xFB);
         out.big_endian(bits, 8);
     } else if constexpr (FineDuration<T>) {
@@ -252,9 +254,9 @@ bool put_item(CborWriter& out, const T& value) {
             ns < 0 ? ~static_cast<std::uint64_t>(ns) + 1 : static_cast<std::uint64_t>(ns), 10, room);
         std::size_t len = 0;
         if (ns < 0) text[len++] = '-';
-        __builtin_memcpy(text + len, digits.data(), digits.size());
+        SP_DETAIL_MEMCPY(text + len, digits.data(), digits.size());
         len += digits.size();
-        __builtin_memcpy(text + len, " ns", 3);
+        SP_DETAIL_MEMCPY(text + len, " ns", 3);
         return out.text(text, len + 3);
     } else if constexpr (TimePointLike<T>) {
         if constexpr (Codec<T>::kIsDate) out.head(6, 1);
@@ -276,7 +278,7 @@ bool put_item(CborWriter& out, const T& value) {
         std::uint64_t address = 0;
         if constexpr (std::is_pointer_v<T>) address = reinterpret_cast<std::uintptr_t>(value);
         const auto digits = digits_of(address, 16, room);
-        __builtin_memcpy(text + 2, digits.data(), digits.size());
+        SP_DETAIL_MEMCPY(text + 2, digits.data(), digits.size());
         return out.text(text, digits.size() + 2);
     } else if constexpr (Described<T>) {
         return put_members(out, value);

@@ -1,7 +1,8 @@
 // Ticks: what the hot path reads.
 #pragma once
 
-#if defined(__x86_64__)
+#include "../platform/compiler.h"
+#if defined(__x86_64__) && SP_DETAIL_IS_GNU
 #    include <cpuid.h>
 #endif
 
@@ -15,8 +16,8 @@ inline constexpr std::uint32_t kTsc = 1, kCntvct = 2, kMonotonic = 3;
 SP_DETAIL_HOT std::uint64_t counter() {
 #if defined(SILVERPOINT_TEST_TICKS)
     return SILVERPOINT_TEST_TICKS;
-#elif defined(__x86_64__)
-    return __builtin_ia32_rdtsc();
+#elif SP_DETAIL_IS_X64
+    return SP_DETAIL_RDTSC();
 #elif defined(__aarch64__)
     std::uint64_t ticks;
     asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
@@ -29,9 +30,9 @@ SP_DETAIL_HOT std::uint64_t counter() {
 // The best source of this machine. Without an invariant TSC every record takes the cold path and reads the
 // system's clock.
 inline std::uint32_t clock_source() {
-#if defined(__x86_64__)
+#if SP_DETAIL_IS_X64
     unsigned a = 0, b = 0, c = 0, d = 0;
-    const bool invariant = __get_cpuid(0x80000007u, &a, &b, &c, &d) != 0 && (d & (1u << 8)) != 0;
+    const bool invariant = SP_DETAIL_CPUID(0x80000007u, &a, &b, &c, &d) != 0 && (d & (1u << 8)) != 0;
     return invariant ? kTsc : kMonotonic;
 #elif defined(__aarch64__)
     return kCntvct;
@@ -42,9 +43,9 @@ inline std::uint32_t clock_source() {
 
 inline std::uint64_t ticks_per_second(std::uint32_t source) {
     if (source == kMonotonic) return 1'000'000'000u;
-#if defined(__x86_64__)
+#if SP_DETAIL_IS_X64
     unsigned a = 0, b = 0, c = 0, d = 0;
-    if (__get_cpuid(0x15, &a, &b, &c, &d) != 0 && a != 0 && b != 0 && c != 0)
+    if (SP_DETAIL_CPUID(0x15, &a, &b, &c, &d) != 0 && a != 0 && b != 0 && c != 0)
         return static_cast<std::uint64_t>(c) * b / a;
 #elif defined(__aarch64__)
     std::uint64_t frequency;

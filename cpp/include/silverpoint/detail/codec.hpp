@@ -113,13 +113,29 @@ struct Signer {
     }
 };
 
+#if !SP_DETAIL_IS_GNU
+// The type for which Microsoft's compiler has made a function template: `… __cdecl name<class T>(void)`.
+constexpr std::string_view type_in_signature(std::string_view text, std::string_view start) {
+    const std::size_t begin = text.find(start), end = text.rfind(">(");
+    if (begin == text.npos || end == text.npos || end < begin + start.size()) return {};
+    text = text.substr(begin + start.size(), end - begin - start.size());
+    for (const std::string_view keyword : {"class ", "struct ", "enum ", "union "})
+        if (text.substr(0, keyword.size()) == keyword) text.remove_prefix(keyword.size());
+    return text;
+}
+#endif
+
 // The type's name as the compiler writes it.
 template <class T>
 constexpr std::string_view type_name() {
+#if SP_DETAIL_IS_GNU
     std::string_view text = __PRETTY_FUNCTION__;
     const std::size_t begin = text.find("T = ") + 4;
     std::size_t end = text.find_first_of(";]", begin);
     return text.substr(begin, end - begin);
+#else
+    return type_in_signature(__FUNCSIG__, "type_name<");
+#endif
 }
 
 template <class Char>
@@ -133,11 +149,20 @@ inline constexpr char kTextCode = sizeof(Char) == 1   ? 's'
                                                       : 'Z';
 
 // Integers of 128 bits, which are not standard types.
+#if SP_DETAIL_HAS_INT128
 __extension__ using Int128 = __int128;
 __extension__ using UInt128 = unsigned __int128;
 
 template <class T>
 concept Wide = std::same_as<T, Int128> || std::same_as<T, UInt128>;
+template <class T>
+concept SignedWide = std::same_as<T, Int128>;
+#else
+template <class T>
+concept Wide = false;
+template <class T>
+concept SignedWide = false;
+#endif
 
 // std::string and string_view of any character type, and similar types.
 template <class T>
@@ -223,12 +248,12 @@ constexpr char integer_code() {
                           : sizeof(T) == 4 ? 'i'
                           : sizeof(T) == 8 ? 'l'
                                            : 'o';
-    return std::is_signed_v<T> || std::same_as<T, Int128> ? code : static_cast<char>(code - 32);
+    return std::is_signed_v<T> || SignedWide<T> ? code : static_cast<char>(code - 32);
 }
 
 template <class T>
 SP_DETAIL_HOT char* put_bytes(char* out, const T& value) {
-    __builtin_memcpy(out, &value, sizeof value);
+    SP_DETAIL_MEMCPY(out, &value, sizeof value);
     return out + sizeof value;
 }
 
@@ -239,26 +264,30 @@ SP_DETAIL_HOT char* put_length(char* out, std::size_t len) {
 template <class Chunk>
 SP_DETAIL_HOT void put_ends(char* out, const char* from, std::size_t size) {
     Chunk first, last;
-    __builtin_memcpy(&first, from, sizeof first);
-    __builtin_memcpy(&last, from + size - sizeof last, sizeof last);
-    __builtin_memcpy(out, &first, sizeof first);
-    __builtin_memcpy(out + size - sizeof last, &last, sizeof last);
+    SP_DETAIL_MEMCPY(&first, from, sizeof first);
+    SP_DETAIL_MEMCPY(&last, from + size - sizeof last, sizeof last);
+    SP_DETAIL_MEMCPY(out, &first, sizeof first);
+    SP_DETAIL_MEMCPY(out + size - sizeof last, &last, sizeof last);
 }
 
 // Short copies without a call, by pieces that overlap: most texts are short.
 SP_DETAIL_HOT char* put_block(char* out, const void* from, std::size_t size) {
+#if SP_DETAIL_IS_GNU
     using Chunk [[gnu::vector_size(16), gnu::may_alias]] = char;
+#else
+    using Chunk = __m128i;
+#endif
     const char* source = static_cast<const char*>(from);
     // Hides the object from the compiler: g++ 12 warns of the pieces that a shorter text does not have.
-    asm("" : "+r"(source));
+    SP_DETAIL_FORGET(source);
     // In the order of frequency: paths and messages, then keys of maps.
     if (size - 33 < 32) {
         Chunk second, third;
-        __builtin_memcpy(&second, source + 16, 16);
-        __builtin_memcpy(&third, source + size - 32, 16);
+        SP_DETAIL_MEMCPY(&second, source + 16, 16);
+        SP_DETAIL_MEMCPY(&third, source + size - 32, 16);
         put_ends<Chunk>(out, source, size);
-        __builtin_memcpy(out + 16, &second, 16);
-        __builtin_memcpy(out + size - 32, &third, 16);
+        SP_DETAIL_MEMCPY(out + 16, &second, 16);
+        SP_DETAIL_MEMCPY(out + size - 32, &third, 16);
     } else if (size <= 16) {
         if (size >= 8) {
             put_ends<std::uint64_t>(out, source, size);
@@ -272,7 +301,7 @@ SP_DETAIL_HOT char* put_block(char* out, const void* from, std::size_t size) {
     } else if (size <= 32) {
         put_ends<Chunk>(out, source, size);
     } else {
-        __builtin_memcpy(out, source, size);
+        SP_DETAIL_MEMCPY(out, source, size);
     }
     return out + size;
 }
@@ -367,7 +396,7 @@ SP_DETAIL_HOT TextRef<Char> measure(const Char* text) {
         return {kNull, 6};
     }
     if constexpr (sizeof(Char) == 1) {
-        return {text, __builtin_strlen(reinterpret_cast<const char*>(text))};
+        return {text, SP_DETAIL_STRLEN(reinterpret_cast<const char*>(text))};
     } else {
         std::size_t len = 0;
         while (text[len] != 0) ++len;

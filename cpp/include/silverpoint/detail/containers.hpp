@@ -69,8 +69,8 @@ SP_DETAIL_HOT char* put_numbers(char* out, const T* numbers, std::size_t count) 
     std::size_t size = count * sizeof(T);
     // With a size that the compiler knows it writes `rep movs`, whose start takes longer than the library's
     // whole copy.
-    if (size > 128) asm("" : "+r"(size));
-    __builtin_memcpy(out, numbers, size);
+    if (size > 128) SP_DETAIL_FORGET(size);
+    SP_DETAIL_MEMCPY(out, numbers, size);
     return out + size;
 }
 

@@ -91,7 +91,7 @@ class SP_DETAIL_VISIBLE DynamicStream {
             char room[24], text[32] = "\u2026(+";
             const auto digits = detail::digits_of(cut_, 10, room);
             std::size_t len = 5;
-            __builtin_memcpy(text + len, digits.data(), digits.size());
+            SP_DETAIL_MEMCPY(text + len, digits.data(), digits.size());
             len += digits.size();
             text[len++] = ')';
             out.text(text, len);
@@ -102,7 +102,7 @@ class SP_DETAIL_VISIBLE DynamicStream {
 
   private:
     template <class T>
-    [[gnu::noinline]] SP_DETAIL_OWN void add(const T& value) {
+    SP_DETAIL_NOINLINE SP_DETAIL_OWN void add(const T& value) {
         // After the first that is not whole nothing is added: pieces behind a gap would mislead.
         if (cut_ != 0) {
             ++cut_;

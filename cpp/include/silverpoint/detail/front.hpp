@@ -171,7 +171,7 @@ class Names {
             for (bool quoted = false; from < name.size() && (quoted || name[from] != '('); ++from)
                 if (name[from] == '"' && name[from - 1] != '\\') quoted = !quoted;
             const std::size_t size = name.size() - from - 2;
-            __builtin_memmove(text_ + begin_, name.data() + from + 1, size);
+            SP_DETAIL_MEMMOVE(text_ + begin_, name.data() + from + 1, size);
             len_ = begin_ + size;
             unwrap();
         }
@@ -247,9 +247,9 @@ class SP_DETAIL_VISIBLE Span {
 inline void prepare_thread() {
     using namespace detail;
     if (!ensure_session() || is_ready(tls_lane)) return;
-    const Reservation found = reserve({nullptr, stack_mark(__builtin_frame_address(0))}, 64, Level::kInfo);
+    const Reservation found = reserve({nullptr, stack_mark(SP_DETAIL_FRAME_ADDRESS())}, 64, Level::kInfo);
     if (found.at == nullptr) return;
-    __builtin_memset(found.at, 0, 64);  // touches what the first records will use
+    SP_DETAIL_MEMSET(found.at, 0, 64);  // touches what the first records will use
     make_ready(found.lane);
 }
 

@@ -19,7 +19,7 @@ struct Handing {
     std::atomic<const std::uint32_t*> functions{&no_functions};
 
     SP_DETAIL_INLINE bool is_wanted() const {
-        return __atomic_load_n(functions.load(std::memory_order_acquire), __ATOMIC_RELAXED) != 0;
+        return SP_DETAIL_LOAD_RELAXED(functions.load(std::memory_order_acquire)) != 0;
     }
 };
 

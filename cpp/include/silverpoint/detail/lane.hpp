@@ -90,7 +90,7 @@ struct Lane {
     std::uint64_t lower() const { return Steps::lower(ring.consumed(), ring.oldest()); }
 };
 
-SP_DETAIL_HOT char* limit_of(const Lane* lane) { return __atomic_load_n(&lane->limit, __ATOMIC_RELAXED); }
+SP_DETAIL_HOT char* limit_of(const Lane* lane) { return SP_DETAIL_LOAD_RELAXED(&lane->limit); }
 // Whether a record of `size` bytes fits at `at`: one comparison with memory. Compilers make two instructions
 // of an atomic load and a comparison. So on x86-64 the comparison is written down: it reads the aligned
 // pointer whole, and once.
@@ -116,7 +116,7 @@ SP_DETAIL_INLINE void make_busy(Lane* lane) {
     // (As many instructions as to store a constant.)
     asm volatile("movl %%esp, %0" : "=m"(lane->ready));
 #else
-    lane->ready.store(stack_mark(__builtin_frame_address(0)), std::memory_order_relaxed);
+    lane->ready.store(stack_mark(SP_DETAIL_FRAME_ADDRESS()), std::memory_order_relaxed);
 #endif
     std::atomic_signal_fence(std::memory_order_seq_cst);
 }
@@ -125,7 +125,7 @@ SP_DETAIL_HOT void make_ready(Lane* lane) {
     lane->ready.store(kReady, std::memory_order_relaxed);
 }
 
-inline void set_limit(Lane& lane, char* limit) { __atomic_store_n(&lane.limit, limit, __ATOMIC_RELAXED); }
+inline void set_limit(Lane& lane, char* limit) { SP_DETAIL_STORE_RELAXED(&lane.limit, limit); }
 
 // Publishes a record of `size` bytes at the lane's position. The lane stays busy.
 SP_DETAIL_HOT void publish(Lane* lane, char* at, std::size_t size) {

@@ -30,10 +30,6 @@ consteval Level level_of(std::uint64_t place) { return static_cast<Level>(place 
 
 SP_DETAIL_END
 
-// A text of the program, if it is known at compile time; else an empty one (not `""`, which g++ would call an
-// identical branch).
-#define SP_DETAIL_KNOWN(text) (__builtin_constant_p(text) ? static_cast<const char*>(text) : &"?"[1])
-
 // An address as an operand. For AArch64 GCC accepts addresses in position-independent code by another
 // constraint.
 #if defined(__aarch64__)
@@ -45,6 +41,7 @@ SP_DETAIL_END
 // A statement: lists a site. `head` of listed_head; category, names and template are constants.
 #if !defined(SP_NO_SITE_SECTION) && defined(__ELF__) && defined(__LP64__) && \
     (defined(__x86_64__) || defined(__aarch64__))
+#    define SP_DETAIL_LISTS_SITES 1
 #    define SP_DETAIL_LIST(head, line, category, names, text)                                              \
         do {                                                                                               \
             constexpr const char* sp_listed_category_ = category;                                          \
@@ -67,5 +64,6 @@ SP_DETAIL_END
                   SP_DETAIL_SYMBOL(sp_listed_text_));                                                      \
         } while (false)
 #else
+#    define SP_DETAIL_LISTS_SITES 0
 #    define SP_DETAIL_LIST(head, line, category, names, text) static_cast<void>(0)
 #endif

@@ -44,13 +44,13 @@ struct ProbeEvent {
     // another thread, has the same ticks. Those of spans of one thread differ.
     void (*begun)(const ProbeEvent* event, std::uint64_t ticks) = nullptr;
 
-    const ProbeEvent* following() const { return __atomic_load_n(&next, __ATOMIC_ACQUIRE); }
-    bool is_wanted() const { return __atomic_load_n(state, __ATOMIC_RELAXED) != 0; }
+    const ProbeEvent* following() const { return SP_DETAIL_LOAD_ACQUIRE(&next); }
+    bool is_wanted() const { return SP_DETAIL_LOAD_RELAXED(state) != 0; }
     // Calls `use` with each tracer's event, or that of its end, if the tracer wants it.
     template <class Use>
     void each_wanted(bool is_end, const Use& use) const {
         for (const ProbeEvent* event = this; event != nullptr; event = event->following()) {
-            const ProbeEvent* const found = is_end ? __atomic_load_n(&event->end, __ATOMIC_ACQUIRE) : event;
+            const ProbeEvent* const found = is_end ? SP_DETAIL_LOAD_ACQUIRE(&event->end) : event;
             if (found != nullptr && found->is_wanted()) use(*found);
         }
     }

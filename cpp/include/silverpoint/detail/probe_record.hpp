@@ -10,22 +10,22 @@ SP_DETAIL_BEGIN
 inline constexpr std::size_t kPackedEventMost = 512;
 
 // The record that follows its events.
-[[gnu::noinline]] inline std::uint64_t record_packed(std::uint64_t head, const Site& site, const char* bytes,
-                                                     std::size_t size) {
+SP_DETAIL_NOINLINE inline std::uint64_t record_packed(std::uint64_t head, const Site& site, const char* bytes,
+                                                      std::size_t size) {
     return record_captured(site.whole.load(std::memory_order_acquire) | (head & kTruncated), site,
                            PackedBytes{bytes, size});
 }
 SP_DETAIL_COLD std::uint64_t record_behind_probe(std::uint64_t head, const Site& site, AnyArguments args) {
-    const Entry entry{nullptr, stack_mark(__builtin_frame_address(0))};
+    const Entry entry{nullptr, stack_mark(SP_DETAIL_FRAME_ADDRESS())};
     return record_evaluated_arguments(entry, site.whole.load(std::memory_order_acquire) | (head & kTruncated),
                                       site, args, args.size());
 }
 
 // Events of these bytes, before the record, which may have to wait for room. That is made from `args`, if
 // there are any.
-[[gnu::noinline]] inline std::uint64_t record_probed_bytes(std::uint64_t head, const Site& site,
-                                                           const char* bytes, std::size_t size, void* caller,
-                                                           const AnyArguments* args) {
+SP_DETAIL_NOINLINE inline std::uint64_t record_probed_bytes(std::uint64_t head, const Site& site,
+                                                            const char* bytes, std::size_t size, void* caller,
+                                                            const AnyArguments* args) {
     const bool is_span = (head & kProbedSpanHead) != 0;
     std::uint64_t began = 1;
     if (is_span) [[unlikely]]
@@ -40,11 +40,11 @@ SP_DETAIL_COLD std::uint64_t record_behind_probe(std::uint64_t head, const Site&
 }
 
 // The same of arguments of any size. Without room for them there is no event.
-[[gnu::noinline]] inline std::uint64_t record_probed_arguments(std::uint64_t head, const Site& site,
-                                                               void* caller, AnyArguments args) {
+SP_DETAIL_NOINLINE inline std::uint64_t record_probed_arguments(std::uint64_t head, const Site& site,
+                                                                void* caller, AnyArguments args) {
     Scratch evaluated;
     if (!evaluate(evaluated, args)) {
-        lose({nullptr, stack_mark(__builtin_frame_address(0))}, evaluated.cause());
+        lose({nullptr, stack_mark(SP_DETAIL_FRAME_ADDRESS())}, evaluated.cause());
         return 0;
     }
     if (evaluated.is_cut()) head |= kTruncated;
@@ -82,12 +82,12 @@ SP_DETAIL_HOT const First& first_of(const First& first, const Rest&...) {
 
 // (Not cold: that would be compiled for size, and copy byte by byte.)
 template <class... Ts>
-[[gnu::noinline]] std::uint64_t record_probed(std::uint64_t head, const Site& site,
-                                              typename Passed<Ts>::type... args) {
+SP_DETAIL_NOINLINE std::uint64_t record_probed(std::uint64_t head, const Site& site,
+                                               typename Passed<Ts>::type... args) {
     if constexpr ((CutBefore<Ts>::kMayBe || ...)) {
         if ((CutBefore<Ts>::is_cut(args) || ...)) head |= kTruncated;
     }
-    void* const caller = __builtin_return_address(0);
+    void* const caller = SP_DETAIL_RETURN_ADDRESS();
     if constexpr (sizeof...(Ts) == 0) {
         return record_probed_bytes(head, site, nullptr, 0, caller);
     } else if constexpr (sizeof...(Ts) == 1 && (kLiesPacked<Ts> && ...)) {
@@ -152,7 +152,7 @@ SP_DETAIL_COLD void end_probed_span(Site& site, std::uint64_t held, std::uint64_
         const std::uint64_t ns = ns_of_ticks(duration);
         const auto* const bytes = reinterpret_cast<const char*>(&ns);
         write_wanted(*event, true,
-                     ProbeSpanEnd{probe_record(bytes, sizeof ns, false, __builtin_return_address(0)), began});
+                     ProbeSpanEnd{probe_record(bytes, sizeof ns, false, SP_DETAIL_RETURN_ADDRESS()), began});
     }
     if ((held & kRecordedSpan) != 0)
         record_slowly<std::uint32_t, std::uint64_t>(nullptr, head, site, site.id(), began);

@@ -47,8 +47,8 @@ SP_DETAIL_HOT void write_known(std::uint64_t head, const ProbeRecord& record) {
     event->write(event, &record);
 }
 // The events of one execution of a site. Returns whether the ring wants its record, too.
-[[gnu::noinline]] inline bool write_probe(std::uint64_t head, const Site& site, const char* bytes,
-                                          std::size_t size, void* caller) {
+SP_DETAIL_NOINLINE inline bool write_probe(std::uint64_t head, const Site& site, const char* bytes,
+                                           std::size_t size, void* caller) {
     const ProbeRecord record = probe_record(bytes, size, (head & kTruncated) != 0, caller);
     if ((head & kKnownHead) != 0) [[likely]] {
         // (Meanwhile no tracer may want it any more.)
@@ -63,7 +63,8 @@ SP_DETAIL_HOT void write_known(std::uint64_t head, const ProbeRecord& record) {
 }
 // What a span holds whose begin was written at `began`, with its record's ticks, 0 if it has none. Tracers
 // that know the span by that learn it.
-[[gnu::noinline]] inline std::uint64_t hold_span(const Site& site, std::uint64_t ticks, std::uint64_t began) {
+SP_DETAIL_NOINLINE inline std::uint64_t hold_span(const Site& site, std::uint64_t ticks,
+                                                  std::uint64_t began) {
     const std::uint64_t held = ticks != 0 ? ticks : began;
     const ProbeEvent* event =
         session.is_ready() ? probe_event(site.entry.load(std::memory_order_relaxed)) : nullptr;
@@ -72,8 +73,8 @@ SP_DETAIL_HOT void write_known(std::uint64_t head, const ProbeRecord& record) {
     return kProbedSpan | (ticks != 0 ? kRecordedSpan : 0) | held;
 }
 // One without arguments, which the ring does not want, and no span's; of a site with this traced_head.
-[[gnu::noinline]] inline std::uint64_t record_alone(std::uint64_t head) {
-    write_known(head, probe_record(nullptr, 0, false, __builtin_return_address(0)));
+SP_DETAIL_NOINLINE inline std::uint64_t record_alone(std::uint64_t head) {
+    write_known(head, probe_record(nullptr, 0, false, SP_DETAIL_RETURN_ADDRESS()));
     return 1;
 }
 

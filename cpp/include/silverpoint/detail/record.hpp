@@ -60,7 +60,7 @@ SP_DETAIL_HOT void pack(char* at, std::size_t size, std::uint64_t head, std::uin
     put_bytes(put_bytes(at, head), ticks);
     [[maybe_unused]] char* end = Fields<Ts...>::put(at + 16, args...);
 #if defined(SILVERPOINT_CHECKS)
-    if (round_up_8(static_cast<std::size_t>(end - at)) != size) __builtin_trap();
+    if (round_up_8(static_cast<std::size_t>(end - at)) != size) SP_DETAIL_TRAP();
 #endif
 }
 
@@ -108,8 +108,8 @@ std::uint64_t record_probed_bytes(std::uint64_t head, const Site& site, const ch
 template <class... Ts>
 SP_DETAIL_COLD std::uint64_t record_slowly(Lane* entered, std::uint64_t head, const Site& site,
                                            typename Passed<Ts>::type... args) {
-    const Entry entry{entered, stack_mark(__builtin_frame_address(0))};
-    void* const caller = __builtin_return_address(0);
+    const Entry entry{entered, stack_mark(SP_DETAIL_FRAME_ADDRESS())};
+    void* const caller = SP_DETAIL_RETURN_ADDRESS();
     if constexpr ((CutBefore<Ts>::kMayBe || ...)) {
         if ((CutBefore<Ts>::is_cut(args) || ...)) head |= kTruncated;
     }
@@ -134,8 +134,8 @@ SP_DETAIL_COLD std::uint64_t record_slowly(Lane* entered, std::uint64_t head, co
 
 // A record of values of which some may run code of the program: all of them are evaluated before it.
 template <class... Ts>
-[[gnu::noinline]] std::uint64_t record_evaluated(std::uint64_t head, const Site& site,
-                                                 typename Passed<Ts>::type... args);
+SP_DETAIL_NOINLINE std::uint64_t record_evaluated(std::uint64_t head, const Site& site,
+                                                  typename Passed<Ts>::type... args);
 
 // Packs a record into the thread's ring; returns its ticks, 0 if it was lost (or cut). `head` as in Site.
 template <class... Ts>
@@ -175,7 +175,7 @@ SP_DETAIL_HOT std::uint64_t record_captured(std::uint64_t head, const Site& site
 template <class... Ts>
 std::uint64_t record_evaluated(std::uint64_t head, const Site& site, typename Passed<Ts>::type... args) {
     return with_evaluated<Ts...>(
-        {nullptr, stack_mark(__builtin_frame_address(0))},
+        {nullptr, stack_mark(SP_DETAIL_FRAME_ADDRESS())},
         [&]<class... Es>(bool cut, const Es&... all) {
             return record_captured<Es...>(cut ? head | kTruncated : head, site, all...);
         },

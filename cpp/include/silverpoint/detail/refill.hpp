@@ -272,21 +272,9 @@ SP_DETAIL_COLD void ring_doorbell() {
 inline constexpr std::size_t kAhead = 4096, kLine = 64;
 
 // Prefetches a cache line for writing. (Without the extension the instruction does nothing.)
-SP_DETAIL_HOT void take_line([[maybe_unused]] char* at) {
-#if defined(__x86_64__)
-    asm volatile("prefetchw %0" : : "m"(*at));
-#else
-    __builtin_prefetch(at, 1, 3);
-#endif
-}
+SP_DETAIL_HOT void take_line([[maybe_unused]] char* at) { SP_DETAIL_PREFETCH_TO_WRITE(at); }
 
-inline void pause_processor() {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
-}
+inline void pause_processor() { SP_DETAIL_PAUSE(); }
 
 // A collector whose heartbeat stands still for so long makes no progress: it beats at least five times a
 // second.

@@ -28,7 +28,7 @@ struct Ring {
 // log2 of the bytes of a slice of this size (0 the smallest); 0 when slabs are too small for it.
 inline unsigned shift_of(unsigned size) {
     if (size >= kSizes) return 0;
-    const auto largest = static_cast<unsigned>(__builtin_ctz(session.slab_bytes));
+    const auto largest = static_cast<unsigned>(SP_DETAIL_TRAILING_ZEROS(session.slab_bytes));
     if (kShifts[size] <= largest) return kShifts[size];
     return size > 0 && kShifts[size - 1] < largest ? largest : 0;
 }

@@ -7,7 +7,7 @@
 
 extern "C" {
 // What a program that includes logger.hpp records before its logger starts; not there in others.
-[[gnu::weak]] SP_DETAIL_OWN const char* silverpoint_kept_for_logger();
+SP_DETAIL_WEAK SP_DETAIL_OWN const char* silverpoint_kept_for_logger();
 }
 
 SP_DETAIL_BEGIN
@@ -25,15 +25,20 @@ struct Settings {
     std::uint64_t memory = 0;  // bytes; 0: not given
 };
 
+// Multiplies, then adds; false if the number becomes too large. `by` is not 0.
+inline bool multiply_add(std::uint64_t& number, std::uint64_t by, std::uint64_t more) {
+    if (number > (~std::uint64_t{0} - more) / by) return false;
+    number = number * by + more;
+    return true;
+}
+
 // A whole number and the unit behind it, without spaces around both; false if there is no such number.
 SP_DETAIL_COLD bool split_number(std::string_view text, std::uint64_t& number, std::string_view& unit) {
     text = trim(text);
     number = 0;
     std::size_t at = 0;
     for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at)
-        if (__builtin_mul_overflow(number, 10u, &number) ||
-            __builtin_add_overflow(number, static_cast<unsigned>(text[at] - '0'), &number))
-            return false;
+        if (!multiply_add(number, 10u, static_cast<unsigned>(text[at] - '0'))) return false;
     unit = trim(part(text, at));
     return at > 0;
 }
@@ -53,7 +58,7 @@ SP_DETAIL_COLD std::uint64_t parse_size(std::string_view text) {
     } else if (!unit.empty()) {
         return 0;
     }
-    return __builtin_mul_overflow(number, one, &number) ? 0 : number;
+    return multiply_add(number, one, 0) ? number : 0;
 }
 
 // Number with ms or s behind it, milliseconds without either; `otherwise` if it is invalid.
@@ -62,7 +67,7 @@ SP_DETAIL_COLD std::uint32_t parse_milliseconds(std::string_view text, std::uint
     std::string_view unit;
     if (!split_number(text, number, unit)) return otherwise;
     if (unit == "s") {
-        if (__builtin_mul_overflow(number, 1000u, &number)) return otherwise;
+        if (!multiply_add(number, 1000u, 0)) return otherwise;
     } else if (unit != "ms" && !unit.empty()) {
         return otherwise;
     }

@@ -408,7 +408,7 @@ SP_DETAIL_COLD void Site::begin_quiet(const ProbeEvent* event, std::uint32_t tra
     while (event != nullptr && event->tracer != tracer) event = event->following();
     if (event == nullptr || (tracer & (tracer - 1)) != 0) return;
     const bool is_span = kind == Kind::kSpan;
-    if (is_span && __atomic_load_n(&event->end, __ATOMIC_ACQUIRE) == nullptr) return;
+    if (is_span && SP_DETAIL_LOAD_ACQUIRE(&event->end) == nullptr) return;
     StateByte& byte = *const_cast<StateByte*>(state_of(number));
     const std::uint8_t quiet = quiet_state_for(tracer);
     std::uint8_t value = kProbedBit | 1;
@@ -432,8 +432,8 @@ SP_DETAIL_COLD void Site::end_quiet() {
 // Also decides the way of the record. Without a head it takes the cold path of a first one, or that of a
 // tracer that wants it (probe_record.hpp). Another thread may decide otherwise meanwhile, if a tracer or a
 // directive has just changed: either is right.
-[[gnu::noinline]] inline bool Site::is_wanted_newly(std::uint8_t value, const char* the_function,
-                                                    const char* the_category) {
+SP_DETAIL_NOINLINE inline bool Site::is_wanted_newly(std::uint8_t value, const char* the_function,
+                                                     const char* the_category) {
     bool is_on = (value & 1) != 0;
     if ((value & 0x80) != 0) [[unlikely]] {
         is_on = locate(the_function, the_category);
@@ -480,8 +480,8 @@ SP_DETAIL_COLD void Site::end_quiet() {
 }
 
 // While the first tracer wants the events, and no other is asked for, this is all that is asked.
-[[gnu::noinline]] inline bool Site::is_wanted_otherwise(std::uint8_t value, const char* the_function,
-                                                        const char* the_category) {
+SP_DETAIL_NOINLINE inline bool Site::is_wanted_otherwise(std::uint8_t value, const char* the_function,
+                                                         const char* the_category) {
     const std::uint64_t known = head.load(std::memory_order_acquire);
     if (value == traced_state(known) && session.is_still_ready() &&
         is_probing_begun_for(traced_event(known)->tracer) && traced_event(known)->is_wanted()) [[likely]]

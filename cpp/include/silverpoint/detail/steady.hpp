@@ -23,8 +23,12 @@ constexpr std::string_view std_name() {
         if (is_there) text.remove_prefix(start.size());
         return is_there;
     };
+#if SP_DETAIL_IS_GNU
     std::string_view text = __PRETTY_FUNCTION__;
     text.remove_prefix(text.find("T = ") + 4);
+#else
+    std::string_view text = type_in_signature(__FUNCSIG__, "std_name<");
+#endif
     if (!skip(text, "std::")) return {};
     for (const std::string_view inner : {"__cxx11::", "__1::", "__ndk1::", "__debug::", "__cxx1998::"})
         skip(text, inner);

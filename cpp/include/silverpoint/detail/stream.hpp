@@ -278,9 +278,9 @@ SP_DETAIL_COLD void record_as_text(const Entry& entry, StreamSite& site, void* c
 // The first record of a stream, and every record whose literals differ from the registered ones.
 template <class... Pieces>
 SP_DETAIL_COLD void record_unusual_stream(StreamSite& site, typename Passed<Pieces>::type... pieces) {
-    const Entry entry{nullptr, stack_mark(__builtin_frame_address(0))};
+    const Entry entry{nullptr, stack_mark(SP_DETAIL_FRAME_ADDRESS())};
     const Literal literals[] = {StreamPiece<Pieces>::literal(pieces)...};
-    const auto record_all = [&, caller = __builtin_return_address(0)](const auto&... captured) {
+    const auto record_all = [&, caller = SP_DETAIL_RETURN_ADDRESS()](const auto&... captured) {
         AnyArgument all[] = {AnyArgument::of(captured)...};
         const StreamPieces all_pieces{kStreamTypes<Pieces...>, literals, {all, sizeof...(Pieces)}};
         if (!record_values(entry, site, caller, all_pieces)) record_as_text(entry, site, caller, all_pieces);

@@ -22,15 +22,15 @@ SP_DETAIL_BEGIN
 template <std::size_t Length>
 class Text {
   public:
-    [[gnu::noinline, gnu::cold]] Text& add(const char* text, std::size_t len) {
+    SP_DETAIL_NOINLINE_COLD Text& add(const char* text, std::size_t len) {
         if (len > Length - len_) len = Length - len_;
         std::memcpy(text_ + len_, text, len);
         len_ += len;
         text_[len_] = 0;
         return *this;
     }
-    [[gnu::noinline, gnu::cold]] Text& add(const char* text) { return add(text, std::strlen(text)); }
-    [[gnu::noinline, gnu::cold]] Text& number(std::uint64_t value) {
+    SP_DETAIL_NOINLINE_COLD Text& add(const char* text) { return add(text, std::strlen(text)); }
+    SP_DETAIL_NOINLINE_COLD Text& number(std::uint64_t value) {
         char digits[20];
         unsigned at = sizeof digits;
         do digits[--at] = static_cast<char>('0' + value % 10);

@@ -20,6 +20,27 @@ concept TimePointLike = requires(const T& value) {
     T::clock::now();
 };
 
+// A number times kUp, divided by kDown, towards zero, without wider integers. What has no room is the least
+// or the largest number.
+template <std::uint64_t kUp, std::uint64_t kDown, class Number>
+constexpr std::int64_t scaled(Number number) {
+    constexpr std::uint64_t kCommon = [] {
+        std::uint64_t a = kUp, b = kDown;
+        for (std::uint64_t rest = 0; b != 0; b = rest) rest = a % b, a = b;
+        return a;
+    }();
+    constexpr std::uint64_t kNum = kUp / kCommon, kDen = kDown / kCommon, kMost = 0x7FFFFFFFFFFFFFFF;
+    const bool is_negative = number < Number{};
+    const std::uint64_t magnitude =
+        is_negative ? ~static_cast<std::uint64_t>(number) + 1 : static_cast<std::uint64_t>(number);
+    const std::uint64_t whole = magnitude / kDen, rest = magnitude % kDen * kNum / kDen;
+    const std::uint64_t limit = kMost + is_negative;
+    if (whole > limit / kNum || whole * kNum > limit - rest)
+        return is_negative ? -static_cast<std::int64_t>(kMost) - 1 : static_cast<std::int64_t>(kMost);
+    const std::uint64_t found = whole * kNum + rest;
+    return static_cast<std::int64_t>(is_negative ? ~found + 1 : found);
+}
+
 template <DurationLike T>
 constexpr std::int64_t nanoseconds_of(const T& value) {
     constexpr std::int64_t kLeast = -0x7FFFFFFFFFFFFFFF - 1, kMost = 0x7FFFFFFFFFFFFFFF;
@@ -32,6 +53,7 @@ constexpr std::int64_t nanoseconds_of(const T& value) {
                          T::period::den == 1'000'000'000) {
         return static_cast<std::int64_t>(value.count());
     } else {
+#if SP_DETAIL_HAS_INT128
         __extension__ using Wide128 = __int128;
         Wide128 ns = 0;
         if (__builtin_mul_overflow(static_cast<Wide128>(value.count()) * 1'000'000'000,
@@ -39,6 +61,11 @@ constexpr std::int64_t nanoseconds_of(const T& value) {
             return value.count() > typename T::rep{} ? kMost : kLeast;
         ns /= T::period::den;
         return ns > kMost ? kMost : ns < kLeast ? kLeast : static_cast<std::int64_t>(ns);
+#else
+        static_assert(T::period::num <= 9'000'000'000, "a unit of time longer than 285 years");
+        return scaled<1'000'000'000 * static_cast<std::uint64_t>(T::period::num),
+                      static_cast<std::uint64_t>(T::period::den)>(value.count());
+#endif
     }
 }
 

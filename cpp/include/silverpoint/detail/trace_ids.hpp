@@ -228,7 +228,7 @@ struct SP_DETAIL_VISIBLE TraceIds {
     // The `traceparent`: kHeaderSize characters.
     SP_DETAIL_OWN void put_header(char* out) const {
         const auto put = [&](std::string_view text) {
-            __builtin_memcpy(out, text.data(), text.size());
+            SP_DETAIL_MEMCPY(out, text.data(), text.size());
             out += text.size();
         };
         put("00-");

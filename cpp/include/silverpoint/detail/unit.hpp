@@ -77,7 +77,7 @@ struct Codec<Tagged<Key, Said, T>> : CodecOfHeld<Tagged<Key, Said, T>, std::remo
             if (negative) number = ~number + 1;
             char room[24], text[32] = "-0x";
             const auto digits = digits_of(number, 16, room);
-            __builtin_memcpy(text + 3, digits.data(), digits.size());
+            SP_DETAIL_MEMCPY(text + 3, digits.data(), digits.size());
             return out.text(text + (negative ? 0 : 1), digits.size() + (negative ? 3 : 2));
         } else {
             out.metadata(kSaid);

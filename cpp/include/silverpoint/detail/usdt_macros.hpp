@@ -40,7 +40,7 @@
             return {::silverpoint::detail::stream_site(sp_site_).site,                                     \
                     ::silverpoint::detail::record_scope(::silverpoint::detail::stream_site(sp_site_).site, \
                                                         sp_function_)};                                    \
-        }(found, __PRETTY_FUNCTION__)
+        }(found, SP_DETAIL_FUNCTION)
 #    define SP_DETAIL_ASYNC_SPAN(found, name, source, id, given) \
         ::silverpoint::detail::begin_async_span(found, name, source, id, given)
 

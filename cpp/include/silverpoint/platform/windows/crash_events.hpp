@@ -147,7 +147,7 @@ SP_DETAIL_COLD void end_by_abort() {
 
 inline void __cdecl on_abort(int number) {
     if (!tls_crash_told)
-        record_crash(reinterpret_cast<std::uint64_t>(__builtin_return_address(0)), [](Crash& crash) {
+        record_crash(reinterpret_cast<std::uint64_t>(SP_DETAIL_RETURN_ADDRESS()), [](Crash& crash) {
             crash.begin("signal");
             crash.signal = SIGABRT;
             crash.name = "SIGABRT";
@@ -162,14 +162,14 @@ inline void __cdecl on_abort(int number) {
 // The library ends the program for it. (msvcrt.dll has no hook, and goes on.)
 inline void __cdecl on_invalid_parameter(const wchar_t* expression, const wchar_t* function,
                                          const wchar_t* file, unsigned line, std::uintptr_t more) {
-    record_crash(reinterpret_cast<std::uint64_t>(__builtin_return_address(0)), [](Crash& crash) {
+    record_crash(reinterpret_cast<std::uint64_t>(SP_DETAIL_RETURN_ADDRESS()), [](Crash& crash) {
         crash.begin("check");
         crash.what.add("invalid parameter of a function of the C library");
     });
     if (crash_events.invalid_before != nullptr)
         return crash_events.invalid_before(expression, function, file, line, more);
     // As the library does: __fastfail(FAST_FAIL_INVALID_ARG).
-    asm volatile("int {$}0x29" : : "c"(5) : "memory");
+    SP_DETAIL_FAST_FAIL(5);
 }
 #endif
 
@@ -183,7 +183,7 @@ SP_DETAIL_COLD void record_assert(std::uint64_t from, const char* condition, con
 }
 
 inline void __cdecl on_assert(const char* condition, const char* file, unsigned line) {
-    record_assert(reinterpret_cast<std::uint64_t>(__builtin_return_address(0)), condition, file, line);
+    record_assert(reinterpret_cast<std::uint64_t>(SP_DETAIL_RETURN_ADDRESS()), condition, file, line);
     using Assert = void(__cdecl*)(const char*, const char*, unsigned);
     reinterpret_cast<Assert>(crash_events.assert_before)(condition, file, line);
 }
@@ -192,7 +192,7 @@ inline void __cdecl on_wide_assert(const wchar_t* condition, const wchar_t* file
     char condition_text[1000], file_text[400];
     condition_text[to_utf8(condition, condition_text, sizeof condition_text)] = 0;
     file_text[to_utf8(file, file_text, sizeof file_text)] = 0;
-    record_assert(reinterpret_cast<std::uint64_t>(__builtin_return_address(0)), condition_text, file_text,
+    record_assert(reinterpret_cast<std::uint64_t>(SP_DETAIL_RETURN_ADDRESS()), condition_text, file_text,
                   line);
     using Assert = void(__cdecl*)(const wchar_t*, const wchar_t*, unsigned);
     reinterpret_cast<Assert>(crash_events.wide_assert_before)(condition, file, line);

@@ -264,7 +264,7 @@ SP_DETAIL_COLD void give_to_debugger(PendingText* text) {
 }
 
 template <class Char>
-[[gnu::noinline]] void push_debug_text(std::basic_string_view<Char> text, bool is_recorded) {
+SP_DETAIL_NOINLINE void push_debug_text(std::basic_string_view<Char> text, bool is_recorded) {
     debug_delivery.push(PendingText::copy_of(text, is_recorded), is_recorded);
 }
 
