@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command, CommandFactory, Parser};
 
-use crate::Cli;
+use crate::{Cli, Lasting};
 
 fn commands() -> Vec<Command> {
     let mut program = Cli::command().disable_help_subcommand(true);
@@ -112,5 +112,28 @@ fn a_time_is_a_point_in_time_and_sizes_have_one_name() {
                 assert_ne!(value, "BYTES", "{} --{option}", command.get_name());
             }
         }
+    }
+}
+
+#[test]
+fn commands_that_stay_are_parsed_as_by_the_whole_grammar() {
+    let (mut whole, mut lasting) = (Cli::command(), Lasting::command());
+    whole.build();
+    lasting.build();
+    for command in lasting.get_subcommands() {
+        let same = whole.find_subcommand(command.get_name()).unwrap();
+        let arguments =
+            |command: &Command| command.get_arguments().map(|arg| format!("{arg:?}")).collect::<Vec<_>>();
+        assert_eq!(arguments(command), arguments(same), "{}", command.get_name());
+    }
+    let line = ["silverpoint", "run", "--color", "never", "-q", "-o", "a.silver", "--", "b", "--help"];
+    assert!(Lasting::try_parse_from(line).is_ok());
+    // Help and what is wrong are told by the whole grammar, which is parsed next.
+    for refused in [
+        &["silverpoint", "run", "--help"][..],
+        &["silverpoint", "run"],
+        &["silverpoint", "run", "--color", "purple", "a"],
+    ] {
+        assert!(Lasting::try_parse_from(refused).is_err() && Cli::try_parse_from(refused).is_err());
     }
 }

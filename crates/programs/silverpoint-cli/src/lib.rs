@@ -143,6 +143,35 @@ enum Command {
     Collect(collect::Args),
 }
 
+/// The commands of the two processes that stay while a program runs. Their arguments are parsed without those of all other commands,
+/// which would stay in memory as long as they do.
+#[derive(Parser)]
+#[command(name = "silverpoint", disable_help_subcommand = true)]
+struct Lasting {
+    #[command(flatten)]
+    terminal: terminal::Choice,
+    #[command(subcommand)]
+    command: LastingCommand,
+}
+
+#[derive(Subcommand)]
+enum LastingCommand {
+    Run(run::Args),
+    #[command(hide = true)]
+    Collect(collect::Args),
+}
+
+/// What the program is asked for. Messages about wrong arguments, and help, come from the whole grammar.
+fn parse() -> Cli {
+    let is_lasting = std::env::args_os().nth(1).is_some_and(|verb| verb == "run" || verb == "collect");
+    let Some(lasting) = is_lasting.then(Lasting::try_parse).and_then(Result::ok) else { return Cli::parse() };
+    let command = match lasting.command {
+        LastingCommand::Run(args) => Command::Run(args),
+        LastingCommand::Collect(args) => Command::Collect(args),
+    };
+    Cli { terminal: lasting.terminal, command }
+}
+
 /// The formats of the program: [`Formats::add`] adds more.
 pub fn formats() -> Formats {
     convert::formats()
@@ -150,7 +179,7 @@ pub fn formats() -> Formats {
 
 /// Runs the program by its arguments, with these formats for `convert`; gives its exit status.
 pub fn run_with(formats: &Formats) -> ExitCode {
-    let cli = Cli::parse();
+    let cli = parse();
     terminal::choose(cli.terminal);
     let outcome: Outcome = match cli.command {
         Command::Run(args) => run::run(args),
