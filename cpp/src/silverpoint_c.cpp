@@ -195,9 +195,11 @@ Lane** sp_c_lane_of_thread(void) { return &tls_lane; }
 // States other than off and on. `text` is a printf text, or null.
 SP_DETAIL_OWN bool sp_c_is_on_otherwise(Site* site, unsigned char state, const char* function,
                                         const char* category, const char* text) {
+    if (site->is_known_wanted(state)) [[likely]]
+        return true;
     if ((state & 0x80) != 0) [[unlikely]]
         return is_on_first(site, state, function, category, text);
-    return site->is_wanted_otherwise(state, function, category);
+    return site->is_wanted_newly(state, function, category);
 }
 
 // Completes a site at its first recording; its head, 0 when there is no room for another site.
@@ -265,21 +267,27 @@ SP_DETAIL_OWN std::uint64_t sp_c_record_slowly(Lane*, std::uint64_t, const Site*
     return hold_span(*site, ticks, began);
 }
 
+// The same of any head: 0 if it is no tracer's any more.
+[[gnu::noinline]] static std::uint64_t record_traced(const Site* site, std::uint64_t head, bool is_span,
+                                                     const char* bytes, std::size_t size, void* caller) {
+    return site->is_traced(head) ? record_known(site, head, is_span, bytes, size, caller) : 0;
+}
+// Whether a tracer alone wants a site's event: the usual case. (One comparison each, with constants.)
+static bool is_traced_alone(const Site* site, std::uint64_t head) {
+    return site->state_byte() == kProbedBit && traced_state(head) == kProbedBit;
+}
+
 // As silverpoint/c/record.h says.
 SP_DETAIL_OWN std::uint64_t sp_c_record_traced_numbers(Site* site, std::uint64_t head, bool is_span,
                                                        const char* bytes, std::size_t size) {
-    if (!site->is_traced(head)) [[unlikely]]
-        return 0;
-    if (is_span || traced_state(head) != kProbedBit) [[unlikely]]
-        return record_known(site, head, is_span, bytes, size, __builtin_return_address(0));
+    if (is_span || !is_traced_alone(site, head)) [[unlikely]]
+        return record_traced(site, head, is_span, bytes, size, __builtin_return_address(0));
     write_known(head, probe_record(bytes, size, false, __builtin_return_address(0)));
     return 1;
 }
 SP_DETAIL_OWN std::uint64_t sp_c_record_traced_alone(Site* site, std::uint64_t head) {
-    if (!site->is_traced(head)) [[unlikely]]
-        return 0;
-    if (traced_state(head) != kProbedBit) [[unlikely]]
-        return record_known(site, head, false, nullptr, 0, __builtin_return_address(0));
+    if (!is_traced_alone(site, head)) [[unlikely]]
+        return record_traced(site, head, false, nullptr, 0, __builtin_return_address(0));
     write_known(head, probe_record(nullptr, 0, false, __builtin_return_address(0)));
     return 1;
 }

@@ -120,6 +120,7 @@ struct Site {
         return (value & 1) != 0;
     }
     bool is_wanted_otherwise(std::uint8_t value, const char* the_function, const char* the_category);
+    bool is_known_wanted(std::uint8_t value) const;
     bool is_wanted_newly(std::uint8_t value, const char* the_function, const char* the_category);
     void begin_quiet(const ProbeEvent* event, std::uint32_t tracer);
     void end_quiet();
@@ -480,13 +481,14 @@ SP_DETAIL_NOINLINE inline bool Site::is_wanted_newly(std::uint8_t value, const c
 }
 
 // While the first tracer wants the events, and no other is asked for, this is all that is asked.
+SP_DETAIL_HOT bool Site::is_known_wanted(std::uint8_t value) const {
+    const std::uint64_t known = head.load(std::memory_order_acquire);
+    return value == traced_state(known) && session.is_still_ready() &&
+           is_probing_begun_for(traced_event(known)->tracer) && traced_event(known)->is_wanted();
+}
 SP_DETAIL_NOINLINE inline bool Site::is_wanted_otherwise(std::uint8_t value, const char* the_function,
                                                          const char* the_category) {
-    const std::uint64_t known = head.load(std::memory_order_acquire);
-    if (value == traced_state(known) && session.is_still_ready() &&
-        is_probing_begun_for(traced_event(known)->tracer) && traced_event(known)->is_wanted()) [[likely]]
-        return true;
-    return is_wanted_newly(value, the_function, the_category);
+    return is_known_wanted(value) || is_wanted_newly(value, the_function, the_category);
 }
 
 SP_DETAIL_COLD std::uint32_t Site::enter(const char* the_function, const char* the_category) {
