@@ -8,23 +8,17 @@ use silverpoint_trace::{Trace, What};
 #[cfg(target_arch = "x86_64")]
 use silverpoint_wire::level::Kind;
 
-use crate::harness::{Scratch, end};
-use crate::usdt::{compile, probes, read, root, source, without_a_tracer_no_argument_is_evaluated};
+use crate::harness::{Scratch, end, objects_of_c};
+use crate::usdt::{compile, probes, read, source, without_a_tracer_no_argument_is_evaluated};
 
 #[test]
 fn probes_in_c() {
     let scratch = Scratch::new();
-    let cold = root().join("cpp/src");
-    let cold = |name: &str| cold.join(name).to_str().unwrap().to_owned();
-    let library = ["-std=c++20", "-O2", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden", "-c"];
-    for name in ["silverpoint_c", "context_c"] {
-        let (from, to) = (cold(&format!("{name}.cpp")), format!("{name}.o"));
-        compile(&scratch, "g++", &[&library[..], &[&from, "-o", &to]].concat());
-    }
-    let objects = ["silverpoint_c.o", "context_c.o"];
+    let objects = objects_of_c();
     let from = source("shop.c");
     let part = source("part.c");
-    compile(&scratch, "gcc", &[&["-O2", &from, &part], &objects[..], &["-o", "shop", "-pthread"]].concat());
+    let words = ["-O2", &from, &part, &objects[0], &objects[1], "-o", "shop", "-pthread"];
+    compile(&scratch, "gcc", &words);
     assert_eq!(probes(&scratch, "shop"), OF_C.iter().map(|line| line.to_string()).collect());
     without_a_tracer_no_argument_is_evaluated(&scratch);
     #[cfg(target_arch = "x86_64")]
