@@ -33,7 +33,7 @@ tracing-subscriber = { version = "0.3", default-features = false, features = ["r
 ];
 
 /// Without debug information: these tests need none. Optimised are the programs and the crate that has their tracepoints' code. The rest
-/// takes a third of the time to compile as it is, and does the same.
+/// compiles faster as it is, and does the same.
 const PROFILES: &str = r#"
 [profile.dev]
 debug = false
