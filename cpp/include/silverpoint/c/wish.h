@@ -5,15 +5,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../platform/compiler.h"
+
 /* A tracer's event of a site: what is needed of it here. (C++ knows the whole of it as ProbeEvent.) */
-struct __attribute__((may_alias)) sp_c_event {
+struct SP_C_MAY_ALIAS sp_c_event {
     uint64_t magic;
     const int* state;
     void (*write)(const struct sp_c_event* event, const void* record);
     const struct sp_c_event* end;
 };
-
-#include "../platform/compiler.h"
 
 /* Whether a tracer does not want the event. Its word is read at each call: one instruction on x86-64, which
  * compilers do not make of an atomic load. */
@@ -32,10 +32,8 @@ SP_C_HOT bool sp_c_is_unwanted(const int* word) {
  * The head is that of a complete site then. A tracer stores its wish in the memory of the process, and tells
  * nobody: so each execution reads it. A span that begins so has no events: so neither that of its begin nor
  * that of its end is wanted. */
-static inline __attribute__((always_inline, unused)) bool sp_c_is_site_quiet(const unsigned char* probed,
-                                                                             const void* const* quiet_of,
-                                                                             unsigned char state,
-                                                                             bool is_span) {
+SP_C_HOT bool sp_c_is_site_quiet(const unsigned char* probed, const void* const* quiet_of,
+                                 unsigned char state, bool is_span) {
 #if defined(__x86_64__)
     /* By the comparison itself, which compilers do not make of an atomic load. */
     bool is_so;
@@ -45,17 +43,17 @@ static inline __attribute__((always_inline, unused)) bool sp_c_is_site_quiet(con
                          : "memory");
     if (!is_so) return false;
 #else
-    if (state != __atomic_load_n(probed, __ATOMIC_ACQUIRE)) return false;
+    if (state != SP_DETAIL_LOAD_ACQUIRE(probed)) return false;
 #endif
     /* (Not by a cast: each of the two languages warns of the other's.) */
     const union {
         const void* address;
         const int* word;
         const struct sp_c_event* event;
-    } found = {__atomic_load_n(quiet_of, __ATOMIC_RELAXED)};
+    } found = {SP_DETAIL_LOAD_RELAXED(quiet_of)};
     if (!is_span) return sp_c_is_unwanted(found.word);
     return sp_c_is_unwanted(found.event->state) &&
-           sp_c_is_unwanted(__atomic_load_n(&found.event->end, __ATOMIC_RELAXED)->state);
+           sp_c_is_unwanted(SP_DETAIL_LOAD_RELAXED(&found.event->end)->state);
 }
 
 #endif

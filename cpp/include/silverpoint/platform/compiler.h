@@ -13,6 +13,8 @@
 #    define SP_DETAIL_INLINE [[gnu::always_inline]] inline
 #    define SP_DETAIL_WEAK [[gnu::weak]]
 #    define SP_C_HOT static inline __attribute__((always_inline, unused))
+/* Before the name of a structure. (Microsoft's compiler draws no conclusion from types.) */
+#    define SP_C_MAY_ALIAS __attribute__((may_alias))
 /* Behind the parameters of a lambda expression. */
 #    define SP_DETAIL_INLINE_LAMBDA __attribute__((always_inline))
 /* Before the name of a class. */
@@ -84,6 +86,7 @@
 #    define SP_DETAIL_INLINE __forceinline
 #    define SP_DETAIL_WEAK
 #    define SP_C_HOT static __forceinline
+#    define SP_C_MAY_ALIAS
 #    define SP_DETAIL_INLINE_LAMBDA
 #    define SP_DETAIL_NODISCARD_VISIBLE [[nodiscard]]
 
