@@ -123,20 +123,27 @@ class AtraceMessage {
     // The same, a block at a time; the last block overlaps the one before it.
     using Eight [[gnu::vector_size(8)]] = unsigned char;
     using Sixteen [[gnu::vector_size(16)]] = unsigned char;
-    // Copies at least sixteen bytes, and returns whether all of them are harmless, by one comparison each.
-    // False is possible for harmless bytes, too.
+    // Copies at least sixteen bytes, and returns whether all of them are harmless, by the least and the
+    // greatest of them. False is possible for harmless bytes, too.
     static bool copy_plain(char* to, const char* from, std::size_t size) {
-        const Sixteen none{}, space = none + static_cast<unsigned char>(' '),
-                              last = none + static_cast<unsigned char>('|' - 1 - ' ');
-        Sixteen odd{};
+        const Sixteen none{}, first = none + static_cast<unsigned char>(' '),
+                              last = none + static_cast<unsigned char>('|' - 1);
+        Sixteen least = last, most = first;
         const auto copy = [&](std::size_t at) {
             Sixteen bytes;
             std::memcpy(&bytes, from + at, sizeof bytes);
             std::memcpy(to + at, &bytes, sizeof bytes);
-            odd |= reinterpret_cast<Sixteen>(bytes - space > last);
+            least = bytes < least ? bytes : least;
+            most = bytes > most ? bytes : most;
         };
-        for (std::size_t at = 0; at + sizeof(Sixteen) <= size; at += sizeof(Sixteen)) copy(at);
+        std::size_t at = 0;
+        for (; at + 2 * sizeof(Sixteen) <= size; at += 2 * sizeof(Sixteen)) {
+            copy(at);
+            copy(at + sizeof(Sixteen));
+        }
+        if (at + sizeof(Sixteen) <= size) copy(at);
         copy(size - sizeof(Sixteen));
+        const Sixteen odd = reinterpret_cast<Sixteen>(least < first) | reinterpret_cast<Sixteen>(most > last);
         std::uint64_t any[2];
         std::memcpy(any, &odd, sizeof any);
         return (any[0] | any[1]) == 0;

@@ -63,7 +63,10 @@ pub(crate) fn write(letter: u8, names: &[&str], number: Option<i64>) {
     let Some(marker) = state::marker() else { return };
     let process = dynamic::process_id();
     if names.iter().map(|name| name.len()).sum::<usize>() <= SHORT {
-        marker.write(&mut Short::new(letter, process, names, number));
+        // (Filled where it lies: one that is returned would be copied.)
+        let mut message = Short::empty();
+        message.fill(letter, process, names, number);
+        marker.write(&mut message);
     } else {
         with_long(|message| {
             message.fill(letter, process, names, number);

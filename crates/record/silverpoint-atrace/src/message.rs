@@ -25,12 +25,12 @@ pub(crate) type Short = Message<{ SHORT + BESIDE }>;
 /// Any message.
 pub(crate) type Long = Message<{ MOST + 1 }>;
 
-/// Digits of a process's number, at most.
-const LONGEST_PROCESS: usize = 10;
+/// Bytes of `|process`, with some to spare: a whole block is copied in two instructions.
+const PROCESS_BLOCK: usize = 16;
 
 thread_local! {
     /// `|process` as it was written last, its bytes, and whose it is: a forked child's is another one.
-    static PROCESS: Cell<([u8; LONGEST_PROCESS + 1], usize, u32)> = const { Cell::new(([0; LONGEST_PROCESS + 1], 0, 0)) };
+    static PROCESS: Cell<([u8; PROCESS_BLOCK], usize, u32)> = const { Cell::new(([0; PROCESS_BLOCK], 0, 0)) };
 }
 
 thread_local! {
@@ -58,20 +58,19 @@ impl<const N: usize> Message<N> {
         Self { bytes: [0; N], len: 0 }
     }
 
-    /// `letter|pid`, then each name after a `|`, cut so that everything fits, then the number after a `|`.
-    pub(crate) fn new(letter: u8, process: u32, names: &[&str], number: Option<i64>) -> Self {
+    #[cfg(test)]
+    fn new(letter: u8, process: u32, names: &[&str], number: Option<i64>) -> Self {
         let mut message = Self::empty();
         message.fill(letter, process, names, number);
         message
     }
 
-    /// The same, over any earlier contents.
+    /// `letter|pid`, then each name after a `|`, cut so that everything fits, then the number after a `|`. Over any earlier contents.
     pub(crate) fn fill(&mut self, letter: u8, process: u32, names: &[&str], number: Option<i64>) {
         let (text, len) = PROCESS.with(|known| match known.get() {
             (text, len, of) if of == process => (text, len),
             _ => {
-                let mut made =
-                    Message::<{ LONGEST_PROCESS + 1 }> { bytes: [b'|'; LONGEST_PROCESS + 1], len: 1 };
+                let mut made = Message::<PROCESS_BLOCK> { bytes: [b'|'; PROCESS_BLOCK], len: 1 };
                 made.decimal(i64::from(process));
                 known.set((made.bytes, made.len, process));
                 (made.bytes, made.len)
@@ -80,7 +79,7 @@ impl<const N: usize> Message<N> {
         self.len = 1 + len;
         self.bytes[0] = letter;
         // What is behind it is written over.
-        self.bytes[1..2 + LONGEST_PROCESS].copy_from_slice(&text);
+        self.bytes[1..=PROCESS_BLOCK].copy_from_slice(&text);
         let tail = if number.is_some() { 21 } else { 0 };
         for (place, name) in names.iter().enumerate() {
             self.bar();
@@ -123,7 +122,7 @@ impl<const N: usize> Message<N> {
             to[..8].copy_from_slice(first);
             to[size - 8..].copy_from_slice(last);
         } else {
-            to.iter_mut().zip(from).for_each(|(to, from)| *to = safe(*from));
+            copy_safe(to, from);
         }
         self.len += size;
     }
@@ -149,6 +148,12 @@ impl<const N: usize> Message<N> {
     }
 }
 
+/// Byte by byte. (Apart: so nothing of it is made ready for other names.)
+#[inline(never)]
+fn copy_safe(to: &mut [u8], from: &[u8]) {
+    to.iter_mut().zip(from).for_each(|(to, from)| *to = safe(*from));
+}
+
 #[inline(always)]
 fn safe(byte: u8) -> u8 {
     match byte {
@@ -158,11 +163,12 @@ fn safe(byte: u8) -> u8 {
     }
 }
 
-/// Whether all bytes are harmless, by one comparison each: others may be, too. (A pass of its own: in one with the copy the compiler looks at each byte by itself.)
+/// Whether all bytes are harmless, by the least and the greatest of them: others may be, too. (A pass of its own: in one with the copy the compiler looks at each byte by itself.)
 #[inline(always)]
 fn is_plain(bytes: &[u8]) -> bool {
-    let is_odd = |byte: u8| byte.wrapping_sub(b' ') > b'|' - 1 - b' ';
-    !bytes.iter().fold(false, |any, byte| any | is_odd(*byte))
+    let (least, most) =
+        bytes.iter().fold((u8::MAX, 0), |(least, most), byte| (least.min(*byte), most.max(*byte)));
+    least >= b' ' && most < b'|'
 }
 
 /// The same for eight, all at once. (Bytes beyond ASCII count as not harmless.)
