@@ -128,7 +128,7 @@ fn commands_that_stay_are_parsed_as_by_the_whole_grammar() {
     }
     let line = ["silverpoint", "run", "--color", "never", "-q", "-o", "a.silver", "--", "b", "--help"];
     assert!(Lasting::try_parse_from(line).is_ok());
-    // Help and what is wrong are told by the whole grammar, which is parsed next.
+    // Help, and what it reports of wrong arguments, come from the whole grammar, which is parsed next.
     for refused in [
         &["silverpoint", "run", "--help"][..],
         &["silverpoint", "run"],
