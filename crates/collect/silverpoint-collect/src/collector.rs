@@ -155,8 +155,8 @@ impl Collector {
         let Some(mode) = &mut self.attach else { return Ok(()) };
         mode.directives = Some(text.to_owned());
         let attached = self.sessions.iter().filter(|session| session.saved.is_some());
-        let told: Vec<_> = attached.map(|session| session.observed.write_directives(text)).collect();
-        told.into_iter().find_map(Result::err).map_or(Ok(()), Err)
+        let written: Vec<_> = attached.map(|session| session.observed.write_directives(text)).collect();
+        written.into_iter().find_map(Result::err).map_or(Ok(()), Err)
     }
 
     /// From now on the sites of sessions that end, or are let go, are looked through for what these directives select.
@@ -211,29 +211,7 @@ impl Collector {
             self.rest = Rest::Nap(BEAT);
             return Pass { sessions: self.sessions.len(), is_failing: true, ..Pass::default() };
         }
-        let mut total = Looked::default();
-        let mut index = 0;
-        while index < self.sessions.len() {
-            match self.look_at(index, &mut total) {
-                Ok(true) => index += 1,
-                Ok(false) => drop(self.sessions.remove(index)),
-                Err(PassError::Sink(error)) => {
-                    self.fail(&error);
-                    break;
-                }
-                // Not the session's fault.
-                Err(PassError::Session(_)) if !self.sessions[index].observed.is_intact() => {
-                    let session = self.sessions.remove(index);
-                    self.sink.clear();
-                    self.retake(session);
-                }
-                Err(PassError::Session(error)) => {
-                    let session = self.sessions.remove(index);
-                    self.lose(session, &error);
-                }
-            }
-            self.sink.rotate_if_due();
-        }
+        let total = self.look_at_all();
         if self.failing.as_ref().is_some_and(|failing| failing.retry_at <= Instant::now()) {
             self.resume();
         }
@@ -247,21 +225,53 @@ impl Collector {
         if total.bytes == 0 {
             self.sink.stats.idle_passes += 1;
         }
-        let has_lost = !self.lost.is_empty();
-        self.rest = if self.failing.is_some() || has_lost {
-            Rest::Nap(BEAT)
-        } else if self.is_writing_kept_back() {
-            Rest::None
-        } else {
-            self.pace.rest(total.fullest, total.bytes > 0, total.is_unsettled || total.is_preparing)
-        };
+        self.rest = self.rest_after(&total);
         Pass {
             bytes: total.bytes,
             sessions: self.sessions.len(),
             is_failing: self.failing.is_some(),
-            has_lost,
+            has_lost: !self.lost.is_empty(),
             is_settled: !total.is_unsettled
                 && self.sessions.iter().all(|session| session.rings.sweep.next == 0),
+        }
+    }
+
+    /// Looks at each session once, until the trace file cannot be written.
+    fn look_at_all(&mut self) -> Looked {
+        let mut total = Looked::default();
+        let mut index = 0;
+        while index < self.sessions.len() {
+            match self.look_at(index, &mut total) {
+                Ok(true) => index += 1,
+                Ok(false) => drop(self.sessions.remove(index)),
+                Err(PassError::Sink(error)) => {
+                    self.fail(&error);
+                    break;
+                }
+                // The program has closed its descriptors: the session itself may be in order.
+                Err(PassError::Session(_)) if !self.sessions[index].observed.is_intact() => {
+                    let session = self.sessions.remove(index);
+                    self.sink.clear();
+                    self.retake(session);
+                }
+                Err(PassError::Session(error)) => {
+                    let session = self.sessions.remove(index);
+                    self.lose(session, &error);
+                }
+            }
+            self.sink.rotate_if_due();
+        }
+        total
+    }
+
+    /// What to do until the next pass, after one that found this.
+    fn rest_after(&mut self, found: &Looked) -> Rest {
+        if self.failing.is_some() || !self.lost.is_empty() {
+            Rest::Nap(BEAT)
+        } else if self.is_writing_kept_back() {
+            Rest::None
+        } else {
+            self.pace.rest(found.fullest, found.bytes > 0, found.is_unsettled || found.is_preparing)
         }
     }
 

@@ -85,13 +85,11 @@ impl Delivery {
             let state = self.shared.lock();
             (state.flush_collected, state.dump, state.flushed[self.number])
         };
-        if wanted <= flushed || !self.deliver(true) || (flushed + 1..=wanted).contains(&dump) && !self.dump()
-        {
+        if wanted <= flushed || !self.deliver(true) || !self.dump_if_asked(dump, flushed, wanted) {
             return;
         }
         self.give_parts_back();
-        let number = self.number;
-        self.shared.change(|state| state.flushed[number] = wanted);
+        self.shared.change(|state| state.flushed[self.number] = wanted);
     }
 
     /// Delivers the rest, and closes the destination.
@@ -152,8 +150,7 @@ impl Delivery {
             let is_reopened = std::mem::replace(&mut reopened, reopens) != reopens;
             match self.follow_changes(change, note, is_reopened) {
                 Next::GoOn if is_changed => {
-                    let number = self.number;
-                    self.shared.change(|state| state.has_changed(number));
+                    self.shared.change(|state| state.has_changed(self.number));
                 }
                 Next::GoOn => {}
                 Next::GiveUp => return,
@@ -171,19 +168,18 @@ impl Delivery {
                 (is_last, is_given_up, wanted, dump) =
                     (state.has_collected, state.is_given_up, state.flush_collected, state.dump);
             }
-            if is_given_up || !self.deliver(wanted > flushed || is_last) {
-                return;
-            }
-            if (flushed + 1..=wanted).contains(&dump) && !self.dump() {
+            if is_given_up
+                || !self.deliver(wanted > flushed || is_last)
+                || !self.dump_if_asked(dump, flushed, wanted)
+            {
                 return;
             }
             flushed = wanted;
             self.give_parts_back();
-            let number = self.number;
             self.shared.change(|state| {
-                state.flushed[number] = flushed;
-                state.finished[number] |= is_last;
-                state.is_describing_crash[number] = false;
+                state.flushed[self.number] = flushed;
+                state.finished[self.number] |= is_last;
+                state.is_describing_crash[self.number] = false;
             });
             if is_last {
                 return;
@@ -206,7 +202,7 @@ impl Delivery {
             }
         }
         match self.follow.poll_all(&mut Statements(&mut *self.target)) {
-            Ok(notes) => self.tell(&notes, false),
+            Ok(notes) => self.report(&notes, false),
             Err(error) => self.fail(&error),
         }
         // Nothing but the place to continue.
@@ -255,8 +251,7 @@ impl Delivery {
         loop {
             let shared = &self.shared;
             let given_up = || shared.lock().given_up.clone();
-            let number = self.number;
-            let on_crash = &|| shared.change(|state| state.is_describing_crash[number] = true);
+            let on_crash = &|| shared.change(|state| state.is_describing_crash[self.number] = true);
             let (target, flushing, holder) = (&mut *self.target, &mut self.flushing, &mut self.holder);
             let shown = &mut Shown {
                 target,
@@ -272,15 +267,14 @@ impl Delivery {
             let (skipped, is_held_up) = (shown.skipped, shown.is_held_up);
             let is_full = is_held_up || self.target.is_full();
             if skipped > 0 {
-                let number = self.number;
-                self.shared.change(|state| state.skipped[number] += skipped);
+                self.shared.change(|state| state.skipped[self.number] += skipped);
                 say(format_args!(
                     "{}: skipped {skipped} records: it was too slow, and the spool had grown beyond its size",
                     self.label
                 ));
             }
             match polled {
-                Ok(notes) => self.tell(&notes, skipped > 0),
+                Ok(notes) => self.report(&notes, skipped > 0),
                 // The spool cannot be read: its records are not dropped because of that.
                 Err(error) => {
                     self.fail(&error);
@@ -304,14 +298,15 @@ impl Delivery {
         }
     }
 
-    /// Writes what is kept back. False when the logger stops waiting.
-    fn dump(&mut self) -> bool {
-        self.target.begin(self.follow.trace());
-        let (target, flushing) = (&mut self.target, &mut self.flushing);
-        self.holder.dump(self.follow.trace(), |held| {
-            flushing.takes(held.what.level());
-            target.event(held);
-        });
+    /// Writes what is kept back, if one of the flushes behind `flushed` up to `wanted` is number `dump`, which
+    /// asks for it. False when the logger stops waiting.
+    fn dump_if_asked(&mut self, dump: u64, flushed: u64, wanted: u64) -> bool {
+        if dump <= flushed || dump > wanted {
+            return true;
+        }
+        let trace = self.follow.trace();
+        self.target.begin(trace);
+        dump_into(&mut *self.target, &mut self.flushing, &mut self.holder, trace);
         self.write()
     }
 
@@ -325,8 +320,7 @@ impl Delivery {
         let held = self.holder.oldest_part(self.follow.trace());
         let oldest = held.map_or(oldest, |held| held.min(oldest));
         if std::mem::replace(&mut self.oldest_part, oldest) != oldest {
-            let number = self.number;
-            self.shared.change(|state| state.oldest_parts[number] = oldest);
+            self.shared.change(|state| state.oldest_parts[self.number] = oldest);
         }
     }
 
@@ -388,10 +382,10 @@ impl Delivery {
         !self.shared.wait_for(Some(Instant::now() + time), |state| state.is_given_up)
     }
 
-    fn tell(&self, notes: &[Note], has_skipped: bool) {
-        // What is missing was reported already, in records.
-        let is_told = |note: &&Note| !has_skipped || !matches!(note.matter, Matter::MissingBytes { .. });
-        for note in notes.iter().filter(is_told) {
+    /// Reports what was noticed in the spool. `has_skipped`: what is missing was reported already, in records.
+    fn report(&self, notes: &[Note], has_skipped: bool) {
+        let is_news = |note: &&Note| !has_skipped || !matches!(note.matter, Matter::MissingBytes { .. });
+        for note in notes.iter().filter(is_news) {
             say(format_args!("{}: {note}", self.label));
         }
     }
@@ -420,6 +414,14 @@ enum Next {
     /// The sink was removed, and has delivered everything.
     End,
     GiveUp,
+}
+
+/// What is kept back goes to the destination.
+fn dump_into(target: &mut dyn Target, flushing: &mut Flushing, holder: &mut Holder, trace: &Trace) {
+    holder.dump(trace, |held| {
+        flushing.takes(held.what.level());
+        target.event(held);
+    });
 }
 
 /// What is shown goes to the destination.
@@ -482,11 +484,7 @@ impl Watcher for Shown<'_> {
             return false;
         }
         if self.holder.is_trigger(event) {
-            let (target, flushing) = (&mut *self.target, &mut *self.flushing);
-            self.holder.dump(trace, |held| {
-                flushing.takes(held.what.level());
-                target.event(held);
-            });
+            dump_into(self.target, self.flushing, self.holder, trace);
         }
         self.is_held_up = !self.target.is_empty();
         if !self.is_held_up {
@@ -499,7 +497,7 @@ impl Watcher for Shown<'_> {
         if event.is_shown() {
             match self.holder.take(event) {
                 Fate::Keep => return !self.target.is_full(),
-                Fate::Dump => self.holder.dump(trace, |held| self.target.event(held)),
+                Fate::Dump => dump_into(self.target, self.flushing, self.holder, trace),
                 Fate::Deliver => {}
             }
         }
