@@ -55,7 +55,7 @@ enum Phase {
 }
 
 fn phase(process: &Path, start: u64) -> Phase {
-    match fs::read_to_string(process.join("stat")) {
+    match read(&process.join("stat")) {
         Ok(line) if Stat::parse(&line).is_some_and(|stat| stat.start == start) => {}
         // Another process has its number.
         Ok(line) if Stat::parse(&line).is_some() => return Phase::Ended,
@@ -85,6 +85,11 @@ fn phase(process: &Path, start: u64) -> Phase {
     all
 }
 
+/// A file of /proc. It holds the name of the process or thread, which need not be UTF-8: the kernel cuts it after 15 bytes.
+fn read(path: &Path) -> io::Result<String> {
+    fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// What the kernel answers for a process that is not there, or that went while its file was open.
 fn is_gone(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(Errno::SRCH.raw_os_error())
@@ -99,7 +104,7 @@ struct Stat {
 
 impl Stat {
     fn read(of: &Path) -> Option<Self> {
-        Self::parse(&fs::read_to_string(of.join("stat")).ok()?)
+        Self::parse(&read(&of.join("stat")).ok()?)
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -114,7 +119,7 @@ impl Stat {
 
 /// Whether it is to end as soon as it runs. The signal waits for the thread, or for the process, where it stays.
 fn is_killed(thread: &Path) -> bool {
-    let status = fs::read_to_string(thread.join("status")).unwrap_or_default();
+    let status = read(&thread.join("status")).unwrap_or_default();
     let mut waiting =
         status.lines().filter_map(|line| line.strip_prefix("SigPnd:").or(line.strip_prefix("ShdPnd:")));
     waiting.any(|mask| u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & KILL != 0))
@@ -161,6 +166,23 @@ mod tests {
             assert!(await_end(child.id(), start), "round {round}");
             child.wait().unwrap();
         }
+    }
+
+    /// The kernel cuts names within a character.
+    #[test]
+    fn a_thread_whose_name_is_no_utf_8_lives() {
+        let (tell, told) = std::sync::mpsc::channel();
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let named = std::thread::spawn(move || {
+            rustix::thread::set_name(c"w\xC3").unwrap();
+            tell.send(rustix::thread::gettid()).unwrap();
+            let _ = ended.recv();
+        });
+        let thread = Path::new("/proc/self/task").join(told.recv().unwrap().as_raw_nonzero().to_string());
+        let stat = Stat::read(&thread).unwrap();
+        assert!(!stat.has_ended && !stat.is_exiting && !is_killed(&thread));
+        drop(end);
+        named.join().unwrap();
     }
 
     #[test]
