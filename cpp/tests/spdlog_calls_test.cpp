@@ -14,6 +14,8 @@
 #include <sstream>
 #include <thread>
 
+#include "spdlog_fixture.hpp"
+
 struct Place {
     int x, y;
 };
@@ -36,8 +38,6 @@ struct fmt::formatter<Colour> : fmt::formatter<fmt::string_view> {
 };
 
 namespace {
-
-namespace fs = std::filesystem;
 
 class List : public spdlog::sinks::base_sink<std::mutex> {
   public:
@@ -77,27 +77,13 @@ struct Logged {
     std::string last() const { return list->lines.empty() ? "(nothing)" : list->lines.back(); }
 };
 
-class SpdlogCalls : public testing::Test {
+// Without a default logger.
+class SpdlogCalls : public Spdlog {
   protected:
     void SetUp() override {
-        std::string name = fs::temp_directory_path() / "silverpoint-calls-XXXXXX";
-        ASSERT_NE(mkdtemp(name.data()), nullptr);
-        directory_ = name;
+        Spdlog::SetUp();
         spdlog::shutdown();
-        spdlog::set_level(spdlog::level::info);
     }
-    void TearDown() override {
-        spdlog::shutdown();
-        fs::remove_all(directory_);
-    }
-    [[nodiscard]] std::string path(const std::string& name) const { return directory_ / name; }
-    [[nodiscard]] std::string text(const std::string& name) const {
-        std::ifstream file(path(name));
-        return {std::istreambuf_iterator<char>(file), {}};
-    }
-
-  private:
-    fs::path directory_;
 };
 
 // A logger whose type is known, with arguments that depend on the template and some that do not.
