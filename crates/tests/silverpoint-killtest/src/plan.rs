@@ -57,6 +57,8 @@ pub enum Target {
 
 /// A place that only a collector passes that follows one that died.
 const AFTER_A_DEATH: &str = "mid-takeover";
+/// The end of a file. Without rotation there is one, behind the last record.
+const END: &str = "mid-end";
 /// Places that need a file that is rotated.
 const ROTATION: [&str; 5] = ["before-rename", "after-create", "after-link", "after-rename", "after-rotation"];
 
@@ -84,6 +86,11 @@ impl Target {
     /// Whether the place is reached only after a burst that used further rings, and a silence.
     pub fn needs_burst(&self) -> bool {
         matches!(self, Target::CollectorAt { place, .. } | Target::ProgramAt { place, .. } if *place == fault::GIVING_BACK)
+    }
+
+    /// Whether the place is not reached in a file that is not rotated.
+    fn needs_rotation(&self) -> bool {
+        matches!(self, Target::CollectorAt { place, nth, .. } if ROTATION.contains(place) || (*place == END && *nth > 1))
     }
 
     /// Whether rings can be filled by halting the collector first.
@@ -177,7 +184,7 @@ impl Plan {
             Target::MidRecord { .. } if !cpp => Facade::Native,
             _ => facades[random.between(0, facades.len() as u64 - 1) as usize],
         };
-        let needs_rotation = matches!(&target, Target::CollectorAt { place, .. } if ROTATION.contains(place));
+        let needs_rotation = target.needs_rotation();
         // Between the releases of two rings there must be two rings.
         let least = if matches!(target, Target::CollectorAt { .. }) { 2 } else { 1 };
         let threads = random.between(least, 8);

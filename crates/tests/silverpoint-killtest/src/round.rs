@@ -82,7 +82,7 @@ impl Round<'_> {
                 (0, _) => Ok(None),
                 (pid, _) => Ok(Some(pid)),
             })?;
-        self.kill(child.id(), victim)?;
+        self.kill(child, victim)?;
         let mut exact = Vec::new();
         if let Target::MidRecordAlone { .. } = self.plan.target {
             let status = self.deadline.wait_for("the victim's end", child)?;
@@ -105,7 +105,8 @@ impl Round<'_> {
     }
 
     /// Kills who is to be killed, and lets the rest come to its end.
-    fn kill(&self, supervisor: u32, victim: u32) -> Result<(), String> {
+    fn kill(&self, child: &mut Child, victim: u32) -> Result<(), String> {
+        let supervisor = child.id();
         match &self.plan.target {
             Target::Program { after_ms } => {
                 pause(*after_ms);
@@ -148,7 +149,13 @@ impl Round<'_> {
                     self.burst(supervisor)?;
                 }
                 self.deadline.wait("the collector's death at its place", || {
-                    Ok((self.deaths() >= self.plan.target.deaths()).then_some(()))
+                    // What it said is complete when it has ended.
+                    let has_ended = child.try_wait().map_err(|error| error.to_string())?.is_some();
+                    match self.deaths() >= self.plan.target.deaths() {
+                        true => Ok(Some(())),
+                        false if has_ended => Err("all ended, and no collector reached its place".into()),
+                        false => Ok(None),
+                    }
                 })?;
                 if *program_too {
                     kill(victim);
