@@ -66,9 +66,12 @@ class Listening:
         assert self.process.poll() is None, self.errors.read_text()
         return "listens" in self.errors.read_text()
 
+    def lines(self):
+        """Those that are whole."""
+        return self.shown.read_text().rpartition("\n")[0].splitlines()
+
     def texts(self):
-        """Those whose lines are whole."""
-        return messages(self.shown.read_text().rpartition("\n")[0].splitlines())
+        return messages(self.lines())
 
     def wait_for(self, text):
         wait_until(lambda: text in self.shown.read_text() and text in self.texts(), f"the text {text}")
