@@ -106,8 +106,8 @@ def test_the_debug_monitor_shows_sessions_and_others_in_one_stream(_):
     assert not any(text.startswith("other") for text in shown), shown
     for name in ("early", "late"):
         assert [text for text in shown if text.startswith(name)] == [f"{name}: {number}" for number in range(50)], shown
-    # Each once, from the first that was seen on. Before the session records its debug output, its texts come to
-    # the monitor by way of a queue: then one that came later by another way may be before them.
+    # Each once, from the first that was seen on. Until the session records them, its texts take the way through a
+    # queue. Later ones that take another way may be before these.
     loop = [(int(text[6:]), json.loads(line)["tid"] != 0) for text, line in zip(shown, lines) if text.startswith("loop: ")]
     for way in (0, 1):
         numbers = sorted(number for number, _ in loop if number % 2 == way)

@@ -5,7 +5,8 @@
 //! heap, as long as it stays before the second.
 //!
 //! **Order.** Within a session records are ordered by ticks. Between sessions they are ordered by a time that
-//! never runs back (monotonic time plus one constant a boot). Equal ones are ordered by stream number, which
+//! never runs back: monotonic time plus one constant a boot. Where the boot is unknown, as on Windows, it is wall time
+//! as it was set last. Equal ones are ordered by stream number, which
 //! grows with time. Within a stream the order is that of the file.
 
 mod advance;

@@ -36,8 +36,8 @@ pub struct Session {
     pub notes: Vec<String>,
     /// Ticks to a time that never runs back and is common to all sessions of one boot: the order of records.
     pub(super) order: TickClock,
-    /// What is added to monotonic time for that.
-    step: i128,
+    /// Ticks to CLOCK_MONOTONIC of its machine.
+    monotonic: Monotonic,
     pub(super) signatures: Signatures,
     sites: SiteNumbers,
     pub(super) anchors: Vec<Anchor>,
@@ -248,7 +248,7 @@ impl Session {
             loss: LossInfo::default(),
             notes: Vec::new(),
             order: TickClock::new(&[], 0),
-            step: 0,
+            monotonic: Monotonic::Order { step: 0 },
             signatures: Signatures::new(),
             sites: SiteNumbers::default(),
             anchors: Vec::new(),
@@ -362,20 +362,22 @@ impl Session {
 
     /// Ticks as CLOCK_MONOTONIC of its machine, in nanoseconds; `None` before it, which only damage makes.
     pub fn monotonic_ns(&self, ticks: u64) -> Option<i64> {
-        let ns = i128::from(self.order.wall_ns(ticks)) - self.step;
+        let ns = match &self.monotonic {
+            Monotonic::Order { step } => i128::from(self.order.wall_ns(ticks)) - step,
+            Monotonic::Own(clock) => i128::from(clock.wall_ns(ticks)),
+        };
         i64::try_from(ns).ok().filter(|ns| *ns >= 0)
     }
 
-    /// Puts everything into order, after the last file.
-    pub(super) fn finish(&mut self, wall_minus_monotonic: i128) {
+    /// Puts everything into order, after the last file. `wall_minus_monotonic` is that of its boot; `None`: its boot is unknown.
+    pub(super) fn finish(&mut self, wall_minus_monotonic: Option<i128>) {
         let rate = self.info.as_ref().map_or(0, |info| info.ticks_per_second);
+        let clock = |anchors: Vec<Anchor>| TickClock::new(&anchors, rate);
         self.clock = TickClock::new(&self.anchors, rate);
-        self.step = wall_minus_monotonic;
-        let steady = |anchor: &Anchor| {
-            let ns = i128::from(anchor.monotonic_ns) + wall_minus_monotonic;
-            Anchor { wall_ns: ns.clamp(0, i64::MAX.into()) as u64, ..*anchor }
+        (self.order, self.monotonic) = match wall_minus_monotonic {
+            Some(step) => (clock(steady(&self.anchors, step)), Monotonic::Order { step }),
+            None => (clock(without_steps(&self.anchors)), Monotonic::Own(clock(steady(&self.anchors, 0)))),
         };
-        self.order = TickClock::new(&self.anchors.iter().map(steady).collect::<Vec<_>>(), rate);
         for number in std::mem::take(&mut self.changed) {
             let Some(at) = self.place(number) else { continue };
             let stream = &mut self.streams[at];
@@ -424,6 +426,49 @@ impl Session {
             }
         }
     }
+}
+
+/// See [`Session::monotonic_ns`].
+#[derive(Debug)]
+enum Monotonic {
+    /// The time of its order, less this.
+    Order { step: i128 },
+    /// A clock of its own.
+    Own(TickClock),
+}
+
+/// Monotonic time and a constant in the place of wall time.
+fn steady(anchors: &[Anchor], wall_minus_monotonic: i128) -> Vec<Anchor> {
+    let steady = |anchor: &Anchor| {
+        let ns = i128::from(anchor.monotonic_ns) + wall_minus_monotonic;
+        Anchor { wall_ns: ns.clamp(0, i64::MAX.into()) as u64, ..*anchor }
+    };
+    anchors.iter().map(steady).collect()
+}
+
+/// Wall time as it was set last, carried back beyond where it was set.
+///
+/// This is for sessions whose boot is unknown, as on Windows. Nothing else is common to two of them: the monotonic clock drifts away
+/// from wall time by seconds in a day.
+fn without_steps(anchors: &[Anchor]) -> Vec<Anchor> {
+    /// What a clock may drift: 1000 parts in a million, and the reading itself may be so wrong.
+    const DRIFT: i128 = 1000;
+    const READING_NS: i128 = 100_000;
+    let mut anchors = anchors.to_vec();
+    anchors.sort_by_key(|anchor| anchor.ticks);
+    // Of the one that follows: monotonic time, wall time, and where it is put.
+    let mut next: Option<(i128, i128, i128)> = None;
+    for anchor in anchors.iter_mut().rev() {
+        let (monotonic, wall) = (i128::from(anchor.monotonic_ns), i128::from(anchor.wall_ns));
+        let put = next.map_or(wall, |(next_monotonic, next_wall, next_put)| {
+            let (passed, shown) = ((next_monotonic - monotonic).max(0), next_wall - wall);
+            let was_set = shown < 0 || (shown - passed).abs() > passed / DRIFT + READING_NS;
+            next_put - if was_set { passed } else { shown }
+        });
+        next = Some((monotonic, wall, put));
+        anchor.wall_ns = put.clamp(0, i64::MAX.into()) as u64;
+    }
+    anchors
 }
 
 /// Whether each of some ranges is behind the one before, and none is empty.

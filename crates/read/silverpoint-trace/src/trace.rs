@@ -259,11 +259,10 @@ impl Trace {
         let left_out: Vec<LeftOut> = self.files.iter().map(|file| LeftOut::of(&file.about)).collect();
         let is_any_left_out = left_out.iter().any(|left_out| *left_out != LeftOut::Nothing);
         for session in &mut self.sessions {
-            let own = session.wall_minus_monotonic().unwrap_or(0);
-            let step = match session.info.as_ref().map(|info| info.boot_id) {
-                Some(boot) if boot != [0; 16] => *boots.entry(boot).or_insert(own),
-                _ => own,
-            };
+            let boot = session.info.as_ref().map(|info| info.boot_id).filter(|boot| *boot != [0; 16]);
+            let step = boot.map(|boot| {
+                *boots.entry(boot).or_insert_with(|| session.wall_minus_monotonic().unwrap_or(0))
+            });
             session.finish(step);
             if is_any_left_out {
                 session.mark(|file| left_out.get(file as usize).copied().unwrap_or_default());

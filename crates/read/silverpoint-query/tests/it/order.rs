@@ -5,6 +5,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use silverpoint_trace::{Matter, Source, Trace, Verdict, What};
 use silverpoint_wire::block::{BlockKind, LossInfo};
+use silverpoint_wire::clock::Anchor;
 use silverpoint_wire::level::Level;
 
 use crate::builder::{Builder, log};
@@ -142,18 +143,47 @@ fn losses_and_gaps_are_told() {
 fn wall_clock_steps_do_not_disturb_the_order() {
     let mut b = builder(1, 2);
     // The wall clock is set back by a second between ticks 1000 and 2000.
-    let mut payload = Vec::new();
     for (ticks, wall_ns) in [(1_000_000_000u64, 3_000_000_000u64), (2_000_000_000, 2_000_000_000)] {
-        let anchor = silverpoint_wire::clock::Anchor { ticks, monotonic_ns: 1_000_000 + ticks, wall_ns };
-        silverpoint_wire::block::push_anchor(&mut payload, &anchor);
+        b.anchor_of(1, Anchor { ticks, monotonic_ns: 1_000_000 + ticks, wall_ns });
     }
-    b.block(BlockKind::ANCHORS, 1, 0, &payload);
     for n in 0..20u64 {
         b.record(1, 1 + (n % 2) as u32, 16, n * 150_000_000, &n.to_le_bytes());
     }
     b.flush(1, 1, false);
     b.flush(1, 2, false);
     assert_eq!(numbers(&open(&b.bytes)), (0..20).collect::<Vec<u64>>());
+}
+
+/// Their monotonic clock drifts away from wall time by four seconds a day, and they have no boot in common, as on Windows. The wall clock is
+/// set back by a minute at noon, when the second did not run yet.
+#[test]
+fn sessions_without_a_boot_are_in_order_of_wall_time_after_a_day() {
+    const SECOND: u64 = 1_000_000_000;
+    const DAY: u64 = 86_400 * SECOND;
+    let anchor = |ticks: u64| {
+        let set_back = if ticks > DAY / 2 { 60 * SECOND } else { 0 };
+        Anchor { ticks, monotonic_ns: ticks, wall_ns: DAY * 20_000 + ticks + ticks / 20_000 - set_back }
+    };
+    let mut b = Builder::new();
+    for (session, hours) in [(1, 0..25), (2, 18..25)] {
+        b.session_of(session, "app.exe", session, [0; 16]);
+        b.site(session, 16, &log(Level::Info, "", 1, "n {}", "L"));
+        b.stream(session, 1, 1, "");
+        hours.for_each(|hour| b.anchor_of(session, anchor(DAY / 24 * hour)));
+    }
+    for n in 0..200u64 {
+        // The first session alone around noon; both in the evening.
+        let session = if n < 100 { 1 } else { 1 + (n % 2) as u32 };
+        let ticks = if n < 100 { DAY / 2 + n * 80 * SECOND } else { DAY / 24 * 23 + n * SECOND / 100 };
+        b.record(session, 1, 16, ticks, &n.to_le_bytes());
+    }
+    b.flush(1, 1, false);
+    b.flush(2, 1, false);
+    let trace = open(&b.bytes);
+    let found = numbers(&trace);
+    assert_eq!(found[..100], (0..100).collect::<Vec<u64>>());
+    assert_eq!(trace.sessions[0].monotonic_ns(DAY), Some(DAY as i64));
+    assert_eq!(found[100..], (100..200).collect::<Vec<u64>>());
 }
 
 #[test]

@@ -89,30 +89,37 @@ impl Builder {
 
     /// A session with one anchor.
     pub fn session(&mut self, number: u32, exe: &str, pid: u32) {
+        self.session_of(number, exe, pid, [7; 16]);
+        self.anchor(number, 0);
+    }
+
+    /// A session of this boot, without an anchor.
+    pub fn session_of(&mut self, number: u32, exe: &str, pid: u32, boot_id: [u8; 16]) {
         let info = SessionInfo {
             session_id: [number as u8; 16],
             clock_source: 3,
             pid,
             start_time: 1,
             ticks_per_second: 1_000_000_000,
-            boot_id: [7; 16],
+            boot_id,
             uid: 1000,
             process: format!("exe={exe}\nlanguage=C++\n").into_bytes(),
         };
         let mut payload = Vec::new();
         info.encode(&mut payload);
         self.block(BlockKind::SESSION, number, 0, &payload);
-        self.anchor(number, 0);
         self.sessions.insert(number, Signatures::new());
     }
 
     /// An anchor at this tick.
     pub fn anchor(&mut self, session: u32, ticks: u64) {
+        self.anchor_of(session, Anchor { ticks, monotonic_ns: 1_000_000 + ticks, wall_ns: EPOCH_NS + ticks });
+    }
+
+    /// Any anchor.
+    pub fn anchor_of(&mut self, session: u32, anchor: Anchor) {
         let mut payload = Vec::new();
-        push_anchor(
-            &mut payload,
-            &Anchor { ticks, monotonic_ns: 1_000_000 + ticks, wall_ns: EPOCH_NS + ticks },
-        );
+        push_anchor(&mut payload, &anchor);
         self.block(BlockKind::ANCHORS, session, 0, &payload);
     }
 
