@@ -46,6 +46,8 @@ inline constexpr Tag kAlways = 1u << 0, kGraphics = 1u << 1, kInput = 1u << 2, k
 namespace atrace {
 
 // Whether any of these tags goes to the kernel, and whether it goes into the ring.
+// Thread-safe: any thread. Cost: a few loads; update_tags reads the properties, and its first call begins to
+// follow their file.
 inline bool is_in_marker(Tag tag) { return detail::AtraceTo(tag).marker(); }
 inline bool is_in_ring(Tag tag) { return detail::AtraceTo(tag).ring(); }
 // Whether it has any output, or a tracer is attached to a USDT probe.
@@ -254,6 +256,8 @@ class AtraceText {
 namespace atrace {
 
 // Begins a stretch of time of the calling thread; end ends it. They may be nested.
+// Thread-safe: any thread. Cost: while the tag is off, a load and a comparison. While it is on, a record in
+// the ring, a write to the kernel, or both.
 inline SP_DETAIL_ATRACE void begin(Tag tag, std::string_view name) {
     detail::hit_atrace<detail::AtraceProbe::kBegin>(tag, name);
     if (const auto gate = detail::atrace_gate(tag)) detail::atrace_begin(gate, tag, name);
@@ -266,6 +270,7 @@ inline SP_DETAIL_ATRACE void end(Tag tag) {
 }
 
 // Begins a stretch of time that may end in another thread. Tag, name and cookie connect begin and end.
+// Thread-safe: any thread. Cost: that of begin.
 inline SP_DETAIL_ATRACE void async_begin(Tag tag, std::string_view name, std::int32_t cookie) {
     detail::hit_atrace<detail::AtraceProbe::kAsyncBegin>(tag, name, cookie);
     if (const auto gate = detail::atrace_gate(tag))
@@ -279,6 +284,7 @@ inline SP_DETAIL_ATRACE void async_end(Tag tag, std::string_view name, std::int3
 }
 
 // Begins a stretch of time on a track of its own. Tag, track and cookie connect begin and end.
+// Thread-safe: any thread. Cost: that of begin.
 inline SP_DETAIL_ATRACE void track_begin(Tag tag, std::string_view track, std::string_view name,
                                          std::int32_t cookie) {
     detail::hit_atrace<detail::AtraceProbe::kTrackBegin>(tag, name, cookie, track);
@@ -293,6 +299,7 @@ inline SP_DETAIL_ATRACE void track_end(Tag tag, std::string_view track, std::int
 }
 
 // A point in time of the calling thread.
+// Thread-safe: any thread. Cost: that of begin.
 inline SP_DETAIL_ATRACE void instant(Tag tag, std::string_view name) {
     detail::hit_atrace<detail::AtraceProbe::kInstant>(tag, name);
     if (const auto gate = detail::atrace_gate(tag)) detail::atrace_instant(gate, tag, name);
@@ -304,6 +311,7 @@ inline SP_DETAIL_ATRACE void track_instant(Tag tag, std::string_view track, std:
 }
 
 // The value of a counter, of 64 bits and of 32.
+// Thread-safe: any thread. Cost: that of begin.
 inline SP_DETAIL_ATRACE void int64(Tag tag, std::string_view name, std::int64_t value) {
     detail::hit_atrace<detail::AtraceProbe::kCounter>(tag, name, value);
     if (const auto gate = detail::atrace_gate(tag)) detail::atrace_counter(gate, tag, name, value);

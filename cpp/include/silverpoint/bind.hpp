@@ -56,6 +56,7 @@ BindResult bind(Reader& reader, T& value) {
 }
 
 // A whole text or item, and nothing behind it.
+// Thread-safe: any thread. Cost: grows with the text; the value allocates.
 template <class T>
 BindResult from_json(std::string_view text, T& value, const ReadOptions& options = {}) {
     JsonReader reader(text, options);
@@ -70,6 +71,8 @@ BindResult from_cbor(std::string_view bytes, T& value, const ReadOptions& option
 }
 
 // Into a string, which is replaced; empty when it fails.
+// Thread-safe: any thread. Cost: grows with the value; the string allocates, and beyond 512 bytes so does the
+// writer.
 template <class T>
 BindResult to_json(const T& value, std::string& text, const JsonWriteOptions& options = {}) {
     JsonWriter writer(options);

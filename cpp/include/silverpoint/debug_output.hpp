@@ -59,6 +59,8 @@ SP_DETAIL_END
 namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 
+// Thread-safe: any thread. Cost: a record with the text. On Windows a debugger gets it at the call, and a
+// monitor by a copy in a queue.
 template <detail::DebugText T, class Tag = SP_DETAIL_THIS_CALL>
 SP_DETAIL_HOT void debug_output(const T& text,
                                 const std::source_location& at = std::source_location::current()) {

@@ -199,6 +199,7 @@ inline bool refuse([[maybe_unused]] int result, const char* error) {
 // Starts the process's logger; false if one runs already. It also throws if this shared object or program can
 // have no session: its records would never come out. From then on crashes are recorded, and delivered before
 // the process ends (crash.hpp), unless the configuration says crash = false.
+// Thread-safe: any thread. Cost: that of `call`; see start_with.
 inline bool start_by(int (*call)(const char*, char*, std::size_t), const char* config) {
     // A forked child has no session before its first record, and records nothing before a collector finds it.
     detail::Text<500> why;

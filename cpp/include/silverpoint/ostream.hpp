@@ -102,6 +102,8 @@ namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 
 // Made by SP_OSTREAM_HELD.
+// Thread-safe: its own thread. Cost: text as it is written, and one record at the end; it sets up a
+// std::ostream.
 class SP_DETAIL_VISIBLE OStream : private detail::TextBuffer, public std::ostream {
   public:
     SP_DETAIL_OWN explicit OStream(void* site) : std::ostream(nullptr), site_(site) {

@@ -15,6 +15,9 @@
 // | qt/variant.hpp | QVariant with everything within, QJsonValue, QJsonObject, QJsonArray, QJsonDocument |
 // | qt/objects.hpp | QObject* and smart pointers to such, QSharedPointer, QWeakPointer, types with Q_GADGET |
 //
+// Thread-safe: any thread, while no other changes the value. Cost: a copy of the value into the record; for a
+// QUrl its text is made.
+//
 // Needs Qt 6 and its Core module alone. For messages by qDebug() without a change of the source:
 // qt/debug.hpp.
 #pragma once

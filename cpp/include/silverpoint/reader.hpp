@@ -32,6 +32,7 @@
 namespace silverpoint::reading {
 
 /// Why something cannot be read: what, where, what to do. `code()` is one of reader.h's results.
+/// Thread-safe: any thread may read it. Cost: to make one, a copy of the text.
 class error : public std::runtime_error {
   public:
     error(int code, const std::string& what) : std::runtime_error(what), code_(code) {}
@@ -44,6 +45,7 @@ class error : public std::runtime_error {
 enum class level { trace, debug, info, warn, error, fatal };
 
 /// "trace", "debug", … of any number.
+/// Thread-safe: any thread. Cost: a load.
 [[nodiscard]] constexpr std::string_view name_of(level of) noexcept {
     constexpr std::string_view names[] = {"trace", "debug", "info", "warn", "error", "fatal"};
     const auto at = static_cast<std::size_t>(of);
@@ -110,6 +112,8 @@ class tries {
 class values;
 
 /// One value: an argument, a field, or something within one. Refers to its records.
+/// Thread-safe: any thread may read it. Cost: a pointer; its functions read what is there, and allocate
+/// nothing.
 class value {
   public:
     explicit value(const silverpoint_value& of) noexcept : of_(&of) {}
@@ -162,6 +166,8 @@ class value {
 };
 
 /// Values beside one another.
+/// Thread-safe: any thread may read it. Cost: a pointer and a count; find reads the values before the one it
+/// finds.
 class values {
   public:
     values(const silverpoint_value* first, std::uint32_t count) noexcept : first_(first), count_(count) {}
@@ -207,6 +213,8 @@ class values {
 inline values value::children() const noexcept { return {of_ + 1, of_->children}; }
 
 /// One record. Refers to its records.
+/// Thread-safe: any thread may read it. Cost: a pointer; its functions read what is there, and allocate
+/// nothing.
 class record {
   public:
     using time_point = std::chrono::sys_time<std::chrono::nanoseconds>;

@@ -36,6 +36,8 @@ namespace spdlog {
 
 // --- The default logger.
 
+// Thread-safe: any thread. Cost: the lock of the registry; default_logger_raw an atomic load, once there is
+// one.
 inline logger* default_logger_raw() {
     logger* found = registry_::the().standard_raw.load(std::memory_order_acquire);
     return found != nullptr ? found : &registry_::the().standard_logger();
@@ -57,6 +59,8 @@ inline void set_default_logger(std::shared_ptr<logger> one) {
     if (one != nullptr) all.known[one->name()] = std::move(one);
 }
 
+// Thread-safe: any thread. Cost: below the level, a few loads and a comparison; else a record in the ring.
+// The first call, and one after a change of loggers or sinks, starts the logger: that takes milliseconds.
 SP_SPDLOG_CALLS(trace, , default_logger_raw(), level::trace, )
 SP_SPDLOG_CALLS(debug, , default_logger_raw(), level::debug, )
 SP_SPDLOG_CALLS(info, , default_logger_raw(), level::info, )
@@ -71,6 +75,8 @@ SP_SPDLOG_CALLS(log, , default_logger_raw()->said_at_(where), which, , source_lo
 
 // --- All loggers.
 
+// Thread-safe: any thread. Cost: the lock of the registry, and a call for each logger that it concerns; of
+// the default logger alone, a load.
 inline std::shared_ptr<logger> get(const std::string& name) {
     auto& all = registry_::the();
     const std::lock_guard guard(all.lock);
@@ -148,21 +154,26 @@ inline void enable_backtrace(std::size_t count) {
     apply_all([&](const auto& one) { one->enable_backtrace(count); });
 }
 inline void disable_backtrace() { enable_backtrace(0); }
+// Thread-safe: any thread. Cost: waits until the lines are written, at most five seconds.
 inline bool dump_backtrace() { return default_logger_raw()->dump_backtrace(); }
 // Flushes sinks of the program's own. The logger inside the process writes its lines within a tenth of a
 // second in any case, and they outlive the program.
+// Thread-safe: any thread. Cost: ends the thread of an earlier call, and starts one.
 template <class Rep, class Period>
 void flush_every(std::chrono::duration<Rep, Period> interval) {
     registry_::the().flush_every(std::chrono::duration_cast<std::chrono::nanoseconds>(interval));
 }
 // For all loggers, including later ones. Also receives what keeps the logger inside the process from
 // starting.
+// Thread-safe: any thread. Cost: the lock of the registry, and a copy of the function for each logger.
 inline void set_error_handler(err_handler handler) {
     const std::lock_guard guard(registry_::the().lock);
     for (const auto& [name, one] : registry_::the().known) one->set_error_handler(handler);
     registry_::the().on_error = std::move(handler);
 }
 // Writes what is pending and releases all loggers.
+// Thread-safe: any thread. Cost: waits until it is written, at most five seconds, and ends the logger's
+// thread.
 inline void shutdown() {
     {
         const std::lock_guard guard(registry_::the().lock);
@@ -184,6 +195,7 @@ std::shared_ptr<logger> create_with_(std::string name, const Logger& make, Ts&&.
     return made;
 }
 // With sinks of the program's own, called by the thread that logs,
+// Thread-safe: any thread. Cost: allocations, the lock of the registry, and what the sink opens.
 struct synchronous_factory {
     template <class Sink, class... Ts>
     static std::shared_ptr<logger> create(std::string name, Ts&&... args) {
@@ -194,6 +206,7 @@ struct synchronous_factory {
     }
 };
 // and called by another thread.
+// Thread-safe: any thread. Cost: that of synchronous_factory.
 template <async_overflow_policy kPolicy = async_overflow_policy::block>
 struct async_factory_impl {
     template <class Sink, class... Ts>
@@ -212,6 +225,7 @@ struct async_factory_impl {
 using async_factory = async_factory_impl<async_overflow_policy::block>;
 using async_factory_nonblock = async_factory_impl<async_overflow_policy::overrun_oldest>;
 
+// Thread-safe: any thread. Cost: that of synchronous_factory.
 template <class Sink, class... Ts>
 std::shared_ptr<logger> create(std::string name, Ts&&... args) {
     return synchronous_factory::create<Sink>(std::move(name), std::forward<Ts>(args)...);
@@ -230,6 +244,7 @@ std::shared_ptr<logger> create_async_nb(std::string name, Ts&&... args) {
     std::shared_ptr<logger> function(const std::string& name, Ts... args) {     \
         return Factory::template create<sinks::kind>(name, std::move(args)...); \
     }
+// Thread-safe: any thread. Cost: that of synchronous_factory.
 SP_SPDLOG_CREATE(stdout_color_mt, stdout_color_sink_mt)
 SP_SPDLOG_CREATE(stdout_color_st, stdout_color_sink_mt)
 SP_SPDLOG_CREATE(stderr_color_mt, stderr_color_sink_mt)
@@ -286,6 +301,8 @@ inline void load_levels_(std::string_view rest) {
         }
     }
 }
+// Thread-safe: any thread, while none changes the environment. Cost: the lock of the registry, and a call for
+// each logger that it concerns.
 inline void load_env_levels() {
     if (const char* said = std::getenv("SPDLOG_LEVEL"); said != nullptr) load_levels_(said);
 }

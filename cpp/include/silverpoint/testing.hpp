@@ -42,6 +42,7 @@ namespace testing {
 enum class Scope { kProcess, kThread };
 
 // A value that a test expects: a number, text or bool. nullptr is an empty optional.
+// Thread-safe: any thread may read it. Cost: to make one, copies of texts.
 class SP_DETAIL_VISIBLE Expected {
   public:
     SP_DETAIL_OWN Expected(bool value)
@@ -98,6 +99,7 @@ class SP_DETAIL_VISIBLE Expected {
 using Fields = std::initializer_list<std::pair<std::string_view, Expected>>;
 
 // Whether something was recorded; and if not, what was.
+// Thread-safe: any thread may read it. Cost: to make one, a copy of the text.
 class SP_DETAIL_VISIBLE Result {
   public:
     SP_DETAIL_OWN Result(bool is, std::string message) : is_(is), message_(std::move(message)) {}

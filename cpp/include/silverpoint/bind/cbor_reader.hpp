@@ -16,6 +16,7 @@
 namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 
+// Thread-safe: one thread at a time. Cost: reads where the bytes stand; it allocates only for an error.
 class CborReader : public binding::Input {
   public:
     using Kind = BindError::Kind;

@@ -74,6 +74,8 @@ SP_BIND_END
 namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 
+// Thread-safe: one thread at a time. Cost: 512 bytes within it, then memory that doubles; with a sink, pieces
+// of 64 KiB.
 class CborWriter : public binding::Output {
   public:
     CborWriter() = default;

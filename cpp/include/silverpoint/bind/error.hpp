@@ -22,6 +22,7 @@
 namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 
+// Thread-safe: any thread may read it. Cost: text() allocates.
 struct SP_DETAIL_VISIBLE BindError {
     enum class Kind : std::uint8_t {
         kSyntax,     // not the format
@@ -58,6 +59,7 @@ struct SP_DETAIL_VISIBLE BindError {
 };
 
 // True when all is well.
+// Thread-safe: any thread may read it. Cost: a pointer; an error is an allocation.
 class [[nodiscard, gnu::visibility("default")]] BindResult {
   public:
     BindResult() = default;

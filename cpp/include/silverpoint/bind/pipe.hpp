@@ -266,6 +266,8 @@ namespace silverpoint {
 inline namespace v1 SP_DETAIL_HIDDEN {
 
 // Copies the next value of the reader behind what the writer has.
+// Thread-safe: one thread at a time, for each reader and writer. Cost: grows with the value; the writer
+// allocates where its room is used up.
 template <class Reader, class Writer>
 BindResult pipe(Reader& reader, Writer& writer) {
     char* p = writer.at();

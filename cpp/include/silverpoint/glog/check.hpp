@@ -11,6 +11,7 @@
 namespace google {
 
 // Text of a failed check, or null.
+// Thread-safe: any thread may read it. Cost: a pointer.
 struct CheckOpString {
     CheckOpString(std::string* text) : str_(text) {}
     operator bool() const { return __builtin_expect(str_ != nullptr, 0); }
@@ -23,6 +24,7 @@ inline LogMessage::LogMessage(const char* file, int line, const CheckOpString& r
 }
 
 // So that a static constant without a definition may be an operand.
+// Thread-safe: any thread. Cost: none.
 template <class T>
 const T& GetReferenceableValue(const T& value) {
     return value;
@@ -44,6 +46,7 @@ SP_GLOG_BY_VALUE(unsigned long long)
 #undef SP_GLOG_BY_VALUE
 
 // May be specialised for types that have no operator <<.
+// Thread-safe: any thread. Cost: formats the value; only for a check that fails.
 template <class T>
 void MakeCheckOpValueString(std::ostream* out, const T& value) {
     *out << value;
@@ -78,6 +81,7 @@ inline void MakeCheckOpValueString(std::ostream* out, const std::nullptr_t&) {
 namespace base {
 
 // "a == b (1 vs. 2)".
+// Thread-safe: one thread at a time. Cost: a std::ostringstream, and a text that is never freed.
 class CheckOpMessageBuilder {
   public:
     explicit CheckOpMessageBuilder(const char* expression) { out_ << expression << " ("; }
@@ -98,6 +102,7 @@ class CheckOpMessageBuilder {
 
 }  // namespace base
 
+// Thread-safe: any thread. Cost: that of a CheckOpMessageBuilder; only for a check that fails.
 template <class T1, class T2>
 [[gnu::noinline, gnu::cold]] std::string* MakeCheckOpString(const T1& v1, const T2& v2,
                                                             const char* expression) {
@@ -143,6 +148,7 @@ SP_GLOG_CHECK_TEXT(strcasecmp, true, "CHECK_STRCASEEQ")
 SP_GLOG_CHECK_TEXT(strcasecmp, false, "CHECK_STRCASENE")
 #undef SP_GLOG_CHECK_TEXT
 
+// Thread-safe: any thread. Cost: a comparison; null ends the program.
 template <class T>
 T CheckNotNull(const char* file, int line, const char* names, T&& value) {
     if (value == nullptr) LogMessageFatal(file, line, CheckOpString(new std::string(names)));

@@ -63,6 +63,8 @@ inline void clean_beside(LogSeverity severity, const LogFile& file, time_t now) 
 }  // namespace glog_internal_namespace_
 
 // From now on files of earlier runs that were not written to for so many days are removed.
+// Thread-safe: any thread. Cost: the lock of the files. From then on the thread that writes a file lists its
+// directory from time to time.
 inline void EnableLogCleaner(unsigned overdue_days) {
     glog_internal_namespace_::overdue_days = overdue_days;
     const glog_internal_namespace_::StateLock lock;
@@ -73,6 +75,7 @@ inline void DisableLogCleaner() { EnableLogCleaner(0); }
 
 // Keeps the last `keep` bytes of a file of more than `limit` bytes. A link is not followed: if others may
 // create it, it could lead to any file. (The links in /proc/self/fd are the process's own.)
+// Thread-safe: any thread. Cost: reads and writes the bytes that are kept.
 inline void TruncateLogFile(const char* path, uint64 limit, uint64 keep) {
     const bool is_own = std::string_view(path).starts_with("/proc/self/fd/");
     const int file = ::open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (is_own ? 0 : O_NOFOLLOW));
@@ -104,6 +107,7 @@ inline void TruncateLogFile(const char* path, uint64 limit, uint64 keep) {
     ::close(file);
 }
 // Of stdout and stderr, when they are files.
+// Thread-safe: any thread. Cost: that of TruncateLogFile, twice.
 inline void TruncateStdoutStderr() {
     const uint64 limit = uint64{FLAGS_max_log_size} << 20;
     TruncateLogFile("/proc/self/fd/1", limit, 1u << 20);

@@ -60,6 +60,8 @@ inline std::vector<std::string>* logging_directories = nullptr;
 }  // namespace glog_internal_namespace_
 
 // The directory for temporary files that exists, by the environment and by convention.
+// Thread-safe: any thread, while none changes the environment. Cost: a system call for each directory that it
+// tries.
 inline void GetExistingTempDirectories(std::vector<std::string>* list) {
     list->clear();
     const char* const names[] = {std::getenv("TEST_TMPDIR"), std::getenv("TMPDIR"), std::getenv("TMP"),
@@ -75,6 +77,8 @@ inline void GetExistingTempDirectories(std::vector<std::string>* list) {
 }
 
 // Directories in which a log file may be made, the best first: decided when first asked for.
+// Thread-safe: before other threads log; later calls from any thread. Cost: the first call looks for
+// directories, later ones are a load.
 inline const std::vector<std::string>& GetLoggingDirectories() {
     auto*& known = glog_internal_namespace_::logging_directories;
     if (known == nullptr) {
@@ -91,6 +95,7 @@ inline const std::vector<std::string>& GetLoggingDirectories() {
 }
 
 // For tests: the directories are decided again.
+// Thread-safe: while no other thread logs. Cost: frees the list.
 inline void TestOnly_ClearLoggingDirectoriesList() {
     delete glog_internal_namespace_::logging_directories;
     glog_internal_namespace_::logging_directories = nullptr;

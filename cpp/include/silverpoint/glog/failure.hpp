@@ -132,6 +132,7 @@ inline bool IsFailureSignalHandlerInstalled() { return is_failure_handler_instal
 }  // namespace glog_internal_namespace_
 
 // For SIGSEGV, SIGILL, SIGFPE, SIGABRT, SIGBUS and SIGTERM.
+// Thread-safe: one thread at a time. Cost: system calls, once for the process.
 inline void InstallFailureSignalHandler() {
     using namespace glog_internal_namespace_;
     // The first call loads what it needs: not in a handler.
@@ -156,6 +157,7 @@ inline void InstallFailureSignalHandler() {
 }
 
 // The function that writes the report, instead of stderr.
+// Thread-safe: any thread. Cost: an atomic store.
 inline void InstallFailureWriter(void (*writer)(const char* data, size_t size)) {
     glog_internal_namespace_::failure_writer = writer;
 }

@@ -68,11 +68,13 @@ inline std::atomic<bool> has_reported{false};
 }  // namespace glog_internal_namespace_
 
 // Called instead of abort() after a fatal message. (For some compilers [[noreturn]] is no part of a type.)
+// Thread-safe: any thread. Cost: an atomic store.
 inline void InstallFailureFunction(void (*function)()) {
     glog_internal_namespace_::state.fail.store(function, std::memory_order_release);
 }
 
 // Printed once more on stderr and in the files of errors and below, for a program that is about to end.
+// Thread-safe: any thread. Cost: the lock of the files, and writes.
 inline void ReprintFatalMessage() {
     using namespace glog_internal_namespace_;
     const StateLock lock;

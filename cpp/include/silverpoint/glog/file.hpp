@@ -15,6 +15,7 @@ namespace google {
 namespace base {
 
 // Receives the lines of one severity and of those above. A program may install its own (SetLogger).
+// Thread-safe: called by one thread at a time, with the lock of the files held. Cost: the program's own.
 class Logger {
   public:
     virtual ~Logger() = default;
@@ -244,6 +245,7 @@ class LogFile final : public base::Logger {
 }  // namespace glog_internal_namespace_
 
 // Stands in the beginning of each file.
+// Thread-safe: before other threads log. Cost: a copy of the text.
 inline void SetApplicationFingerprint(const std::string& fingerprint) {
     glog_internal_namespace_::fingerprint = fingerprint;
 }

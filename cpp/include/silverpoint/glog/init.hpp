@@ -6,9 +6,11 @@
 
 namespace google {
 
+// Thread-safe: any thread. Cost: an atomic load.
 inline bool IsGoogleLoggingInitialized() { return glog_internal_namespace_::is_initialized(); }
 
 // From now on messages go to files, which the logger's thread writes.
+// Thread-safe: one thread at a time. Cost: starts the logger and its thread.
 inline void InitGoogleLogging(const char* argv0) {
     using namespace glog_internal_namespace_;
     if (is_initialized())
@@ -44,6 +46,8 @@ inline void InitGoogleLogging(const char* argv0, CustomPrefixCallback callback, 
 #endif
 
 // Everything is written and files are closed. Later messages go to stderr.
+// Thread-safe: one thread at a time. Cost: waits until earlier messages are in their files, at most ten
+// seconds, and closes these.
 inline void ShutdownGoogleLogging() {
     using namespace glog_internal_namespace_;
     if (!is_initialized())
@@ -62,6 +66,7 @@ inline void ShutdownGoogleLogging() {
 }
 
 // Waits until all earlier messages of these severities are in their files.
+// Thread-safe: any thread. Cost: waits until earlier messages are in their files, at most ten seconds.
 inline void FlushLogFiles(LogSeverity min_severity) {
     using namespace glog_internal_namespace_;
     wait_for_files();
@@ -71,6 +76,7 @@ inline void FlushLogFiles(LogSeverity min_severity) {
 inline void FlushLogFilesUnsafe(LogSeverity min_severity) { FlushLogFiles(min_severity); }
 
 // A path that the extension, the time and the process are appended to; empty: no file for this severity.
+// Thread-safe: any thread. Cost: that of FlushLogFiles, and the lock of the files.
 inline void SetLogDestination(LogSeverity severity, const char* base_filename) {
     using namespace glog_internal_namespace_;
     wait_for_files();
@@ -79,6 +85,7 @@ inline void SetLogDestination(LogSeverity severity, const char* base_filename) {
 }
 
 // The link beside the file: name.SEVERITY; empty: none.
+// Thread-safe: any thread. Cost: that of FlushLogFiles, and the lock of the files.
 inline void SetLogSymlink(LogSeverity severity, const char* symlink_basename) {
     using namespace glog_internal_namespace_;
     wait_for_files();
@@ -87,6 +94,7 @@ inline void SetLogSymlink(LogSeverity severity, const char* symlink_basename) {
 }
 
 // Stands between a file's name and the time.
+// Thread-safe: any thread. Cost: that of FlushLogFiles, and the lock of the files.
 inline void SetLogFilenameExtension(const char* filename_extension) {
     using namespace glog_internal_namespace_;
     wait_for_files();
@@ -98,16 +106,19 @@ inline void SetLogFilenameExtension(const char* filename_extension) {
 }
 
 // Messages of this severity and above go to stderr, too.
+// Thread-safe: one thread at a time. Cost: a store.
 inline void SetStderrLogging(LogSeverity min_severity) {
     FLAGS_stderrthreshold = min_severity < 0 ? 0 : min_severity;
 }
 
 // All messages go to stderr, and none to files.
+// Thread-safe: one thread at a time. Cost: that of SetLogDestination for each severity.
 inline void LogToStderr() {
     SetStderrLogging(0);
     for (LogSeverity severity = 0; severity < NUM_SEVERITIES; ++severity) SetLogDestination(severity, "");
 }
 
+// Thread-safe: any thread. Cost: a lock. While there is a sink, the thread that logs formats each message.
 inline void AddLogSink(LogSink* destination) {
     using namespace glog_internal_namespace_;
     const Inside within;
@@ -125,6 +136,7 @@ inline void RemoveLogSink(LogSink* destination) {
 }
 
 // Nothing is mailed: these functions return that as their result, and do nothing else.
+// Thread-safe: any thread. Cost: none.
 inline void SetEmailLogging(LogSeverity, const char*) {}
 inline bool SendEmail(const char*, const char*, const char*) { return false; }
 
@@ -132,6 +144,7 @@ namespace base {
 
 // Receives the lines of a severity instead of a file. ShutdownGoogleLogging() deletes the one that is
 // installed then. One that was replaced belongs to the caller.
+// Thread-safe: any thread. Cost: the lock of the files; SetLogger also that of FlushLogFiles.
 inline Logger* GetLogger(LogSeverity severity) {
     using namespace glog_internal_namespace_;
     const StateLock lock;

@@ -13,6 +13,7 @@ struct CheckOpString;
 namespace base_logging {
 
 // Keeps what fits into a caller's memory, less two bytes; the rest is left out.
+// Thread-safe: one thread at a time. Cost: bytes in the caller's memory.
 class LogStreamBuf : public std::streambuf {
   public:
     LogStreamBuf(char* buffer, int size) { setp(buffer, buffer + size - 2); }
@@ -45,6 +46,8 @@ inline Place& place_of(const char* file, int line, LogSeverity severity) {
 
 }  // namespace glog_internal_namespace_
 
+// Thread-safe: its own thread. Cost: an allocation of 30,000 bytes and a std::ostream; at its end that of
+// LOG.
 class LogMessage {
   public:
     // As the line number: the message has no prefix.
@@ -185,6 +188,7 @@ class LogMessage {
     LogStream stream_;
 };
 
+// Thread-safe: its own thread. Cost: that of a LogMessage, and the end of the program.
 class LogMessageFatal : public LogMessage {
   public:
     LogMessageFatal(const char* file, int line) : LogMessage(file, line, GLOG_FATAL) {}
@@ -197,6 +201,7 @@ class LogMessageFatal : public LogMessage {
 };
 
 // The system's words for a number of errno.
+// Thread-safe: any thread. Cost: that of the C library's strerror_r; StrError also allocates.
 inline int posix_strerror_r(int error, char* buffer, size_t size) {
     if (buffer == nullptr || size == 0) {
         errno = EINVAL;
@@ -214,6 +219,7 @@ inline std::string StrError(int error) {
 }
 
 // Ends with the text for errno as it was at the beginning.
+// Thread-safe: its own thread. Cost: that of a LogMessage.
 class ErrnoLogMessage : public LogMessage {
   public:
     using LogMessage::LogMessage;
@@ -222,11 +228,13 @@ class ErrnoLogMessage : public LogMessage {
     }
 };
 
+// Thread-safe: any thread. Cost: that of a LogMessage.
 inline void LogAtLevel(const int severity, const std::string& text) {
     LogMessage(__FILE__, __LINE__, severity).stream() << text;
 }
 
 // Makes a stream void, so that both branches of ?: are void.
+// Thread-safe: any thread. Cost: none.
 class LogMessageVoidify {
   public:
     void operator&(std::ostream&) const {}
@@ -234,6 +242,7 @@ class LogMessageVoidify {
 };
 
 // What GOOGLE_STRIP_LOG makes of messages.
+// Thread-safe: one thread at a time. Cost: a std::ostream; values are not formatted.
 class NullStream : public LogMessage::LogStream {
   public:
     NullStream() : LogMessage::LogStream(room_, 2, 0) {}
@@ -247,6 +256,7 @@ template <class T>
 NullStream& operator<<(NullStream& stream, const T&) {
     return stream;
 }
+// Thread-safe: one thread at a time. Cost: a std::ostream, and the end of the program.
 class NullStreamFatal : public NullStream {
   public:
     using NullStream::NullStream;

@@ -12,6 +12,7 @@ namespace google {
 
 inline void RawLogStub__(int, ...) {}
 
+// Thread-safe: any thread, signal handlers too. Cost: formats on the stack, and a system call.
 [[gnu::format(printf, 4, 5)]] inline void RawLog__(LogSeverity severity, const char* file, int line,
                                                    const char* format, ...) {
     using namespace glog_internal_namespace_;

@@ -20,6 +20,7 @@ const LogSeverity GLOG_0 = GLOG_ERROR;
 
 inline const char* const LogSeverityNames[NUM_SEVERITIES] = {"INFO", "WARNING", "ERROR", "FATAL"};
 
+// Thread-safe: any thread. Cost: a load.
 inline const char* GetLogSeverityName(LogSeverity severity) { return LogSeverityNames[severity]; }
 
 // Whether this translation unit is a debug build.

@@ -11,6 +11,8 @@
 namespace google {
 
 // Called in the thread that logs, before LOG returns. May not log itself.
+// Thread-safe: send may run in several threads at once, with a shared lock of the sinks held. Cost: the
+// program's own; the thread that logs waits for it.
 class LogSink {
   public:
     virtual ~LogSink() = default;

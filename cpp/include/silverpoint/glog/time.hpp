@@ -20,6 +20,7 @@ namespace google {
 using WallTime = double;
 
 // The time of a message, taken apart: local, or in UTC with the flag log_utc_time.
+// Thread-safe: any thread may read it. Cost: to make one, localtime_r or gmtime_r.
 struct LogMessageTime {
     LogMessageTime() = default;
     explicit LogMessageTime(std::tm parts) : tm_(parts), timestamp_(std::mktime(&parts)) {
@@ -70,6 +71,7 @@ struct LogMessageTime {
 
 #ifdef GLOG_CUSTOM_PREFIX_SUPPORT
 // What a program's own prefix can be made of.
+// Thread-safe: any thread may read it. Cost: it refers to what it is made of.
 struct LogMessageInfo {
     explicit LogMessageInfo(const char* the_severity, const char* the_filename, const int& the_line_number,
                             const int& the_thread_id, const LogMessageTime& the_time)

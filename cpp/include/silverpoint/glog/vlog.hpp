@@ -102,6 +102,7 @@ struct VerbosePlace {
 }  // namespace glog_internal_namespace_
 
 // Returns the number that was in force for this pattern. Places that match use the new one from now on.
+// Thread-safe: any thread. Cost: a lock; each place of VLOG looks again at its next call.
 inline int SetVLOGLevel(const char* module_pattern, int log_level) {
     using namespace glog_internal_namespace_;
     int before = FLAGS_v;

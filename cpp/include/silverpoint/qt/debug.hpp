@@ -9,6 +9,9 @@
 // where text must stay in a line. docs/qt.md lists what is recorded as text, besides or alone. Nothing is
 // printed (silverpoint::qt::echo() turns printing on). Rules of categories, QT_LOGGING_RULES,
 // QT_FATAL_WARNINGS and QT_NO_DEBUG_OUTPUT apply.
+//
+// Thread-safe: any thread. Cost: while it is off, a check as Qt's own. Else a record in the ring; types
+// beyond qt/look.hpp are also written by QDebug.
 #pragma once
 
 #include <QDebug>

@@ -44,6 +44,8 @@
 namespace silverpoint::qt {
 
 /// See the head of this file.
+/// Thread-safe: the thread that made it. Cost: rows that were fetched are in memory; a thread of the model
+/// reads the others.
 class records_model : public QAbstractItemModel {
   public:
     /// Columns of records. The values beneath have three: name, value, type.

@@ -51,6 +51,7 @@ class connection {
 
 /// A connection that ends with its scope. A thread_local one that was made before its thread's first emission
 /// costs some 300 bytes for each such thread. They are not used again when the thread has ended.
+/// Thread-safe: one thread at a time. Cost: its end is that of connection::disconnect.
 class scoped_connection {
   public:
     scoped_connection() = default;
@@ -79,6 +80,8 @@ class scoped_connection {
 /// Ends all connections that were made with it when it dies. Use it as the base of a class, or better as its
 /// last member. Members die in reverse order, so no signal finds the others dead. A class derived from a base
 /// that is a receiver calls `disconnect_all` in its destructor if other threads emit signals meanwhile.
+/// Thread-safe: any thread. Cost: a lock, and to add a connection an allocation; its end waits as
+/// connection::disconnect does.
 class receiver {
   public:
     receiver() = default;

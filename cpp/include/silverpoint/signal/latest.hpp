@@ -325,6 +325,8 @@ class latest_slot final : public slot<Args...>, public source {
 
 /// The newest value of a thread for another, without a signal: a poller publishes, and a loop reads when it
 /// draws. One publisher and one reader at a time. Four values are stored.
+/// Thread-safe: one thread publishes, and one reads. Cost: to publish, the assignment of a value; to read a
+/// new one, a barrier.
 template <class T>
 class latest {
   public:

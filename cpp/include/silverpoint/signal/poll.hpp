@@ -80,6 +80,7 @@ class wake_fd {
 
 /// An inbox with a descriptor (an eventfd or a timerfd, closed on exec). Throws std::system_error if there is
 /// none; without exceptions it ends the program.
+/// Thread-safe: as an inbox. Cost: a descriptor; to wake its thread, and to drain, a system call.
 class poll_inbox : private signaling::wake_fd, public inbox {
   public:
     poll_inbox() : poll_inbox(std::chrono::nanoseconds(0)) {}

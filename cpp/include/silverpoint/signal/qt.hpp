@@ -59,6 +59,8 @@ class qt_target : public QObject {
 
 /// An inbox that is drained by the event loop of the thread in which it was made. Make, use and destroy it
 /// there.
+/// Thread-safe: the thread that made it; any thread emits to it. Cost: to wake its thread, an event that is
+/// posted to Qt's loop.
 class qt_inbox : private signaling::qt_target, public inbox {
   public:
     /// Woken by emissions. `turn`: how long one turn of the loop delivers, before the loop has its own turn.
@@ -88,6 +90,7 @@ class qt_inbox : private signaling::qt_target, public inbox {
 /// That is when ~QObject runs, behind the destructors of the derived classes: for receivers that their own
 /// thread calls, from its event loop. What other threads call (direct connections) must end before: by a
 /// silverpoint::receiver, or a scoped_connection, as the last member.
+/// Thread-safe: any thread, while the object lives. Cost: a connection of Qt's.
 inline connection until_destroyed(QObject* object, connection made) {
     QObject::connect(object, &QObject::destroyed, [made] { made.disconnect(); });
     return made;

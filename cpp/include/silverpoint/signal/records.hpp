@@ -33,6 +33,7 @@ namespace silverpoint {
 using record_batch = std::shared_ptr<const reading::records>;
 
 /// See the head of this file. Its functions are for one thread; receivers may be in any.
+/// Thread-safe: one thread at a time. Cost: a thread that reads; each batch allocates.
 class record_signal {
   public:
     /// From `reader`, with its filter. `batch`: the most records of one event. `look`: how often it checks

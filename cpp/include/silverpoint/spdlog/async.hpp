@@ -34,6 +34,8 @@ class thread_pool {
 
 }  // namespace details
 
+// Thread-safe: any thread. Cost: that of a logger; its end waits until its lines are written, at most five
+// seconds.
 class async_logger final : public logger {
   public:
     template <class Iterator>
@@ -68,6 +70,7 @@ inline std::shared_ptr<details::thread_pool>& thread_pool_() {
     static auto& one = *new std::shared_ptr<details::thread_pool>;
     return one;
 }
+// Thread-safe: any thread. Cost: the lock of the registry; no thread is started.
 inline std::shared_ptr<details::thread_pool> thread_pool() {
     const std::lock_guard guard(registry_::the().lock);
     return thread_pool_();

@@ -58,6 +58,8 @@ inline void native_sink::write_to_(int fd, const details::log_msg& msg) const {
     }
 }
 
+// Thread-safe: any thread, but for sinks(). Cost: a lock; after a change of its sinks the next line starts
+// the logger again.
 template <class Mutex>
 class dist_sink : public base_sink<Mutex> {
   public:
@@ -164,6 +166,8 @@ using dist_sink_mt = dist_sink<std::mutex>;
 using dist_sink_st = dist_sink_mt;
 
 // Leaves out a line that equals the last one, for so long after it.
+// Thread-safe: any thread. Cost: a lock, and a comparison with the last line; a line that passes is formatted
+// and written here.
 template <class Mutex>
 class dup_filter_sink : public dist_sink<Mutex> {
   public:
@@ -201,6 +205,8 @@ using dup_filter_sink_st = dup_filter_sink_mt;
 // Keeps the last lines, for the program. A call returns with everything that was logged before it. There are
 // two exceptions: the logger is held up for five seconds, or a sink calls. Then it has what was given until
 // now.
+// Thread-safe: any thread. Cost: a lock, and a copy of the line; to read them, a wait of at most five
+// seconds.
 template <class Mutex>
 class ringbuffer_sink final : public base_sink<Mutex> {
   public:

@@ -47,6 +47,8 @@ void guarded_(const Call& call) {
 namespace sinks {
 
 // As in spdlog: write sink_it_ and flush_.
+// Thread-safe: any thread, by its Mutex. Cost: the lock, and sink_it_ in the thread that logs, or the
+// logger's.
 template <class Mutex>
 class base_sink : public sink {
   public:
@@ -85,6 +87,7 @@ class base_sink : public sink {
     mutable Mutex mutex_;
 };
 
+// Thread-safe: any thread, by its Mutex. Cost: the lock, formats the line, and writes it.
 template <class Mutex>
 class ostream_sink : public base_sink<Mutex> {
   public:
@@ -107,6 +110,7 @@ class ostream_sink : public base_sink<Mutex> {
 using ostream_sink_mt = ostream_sink<std::mutex>;
 using ostream_sink_st = ostream_sink_mt;
 
+// Thread-safe: any thread, by its Mutex. Cost: the lock, and the call.
 template <class Mutex>
 class callback_sink : public base_sink<Mutex> {
   public:

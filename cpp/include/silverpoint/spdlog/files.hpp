@@ -108,6 +108,7 @@ inline filename_t dated_name(const filename_t& path, const char* format, const s
 }  // namespace detail
 
 // log_%Y-%m-%d.txt, as strftime has it.
+// Thread-safe: any thread. Cost: makes a name, which allocates.
 struct daily_filename_format_calculator {
     static filename_t calc_filename(const filename_t& path, const std::tm& now) {
         // A byte behind it, to distinguish an empty result from one that does not fit.
@@ -234,6 +235,8 @@ class dated_file : public base_sink<Mutex> {
 
 }  // namespace detail
 
+// Thread-safe: any thread, by its Mutex. Cost: the lock, formats the line, and a system call; once a day, a
+// new file.
 template <class Mutex, class FileNameCalc = daily_filename_calculator>
 class daily_file_sink : public detail::dated_file<Mutex, FileNameCalc> {
   public:
@@ -253,6 +256,8 @@ using daily_file_sink_st = daily_file_sink<details::null_mutex>;
 using daily_file_format_sink_mt = daily_file_sink<std::mutex, daily_filename_format_calculator>;
 using daily_file_format_sink_st = daily_file_sink<details::null_mutex, daily_filename_format_calculator>;
 
+// Thread-safe: any thread, by its Mutex. Cost: the lock, formats the line, and a system call; once an hour,
+// a new file.
 template <class Mutex, class FileNameCalc = hourly_filename_calculator>
 class hourly_file_sink : public detail::dated_file<Mutex, FileNameCalc> {
   public:

@@ -84,9 +84,11 @@ namespace fmt_lib {
 struct runtime_text_t {
     std::string_view str;
 };
+// Thread-safe: any thread. Cost: none.
 inline runtime_text_t runtime(std::string_view text) { return {text}; }
 
 // Checked at compile time.
+// Thread-safe: any thread may read it. Cost: none; the check is the compiler's.
 template <class... Ts>
 struct checked_text {
     std::string_view text;
@@ -98,6 +100,7 @@ struct checked_text {
 };
 template <class... Ts>
 using format_string = checked_text<std::type_identity_t<std::remove_cvref_t<Ts> >...>;
+// Thread-safe: any thread. Cost: formats, and allocates.
 template <class... Ts>
 std::string format(format_string<Ts...> text, Ts&&... args) {
     return message_of_(text.text, std::as_const(args)...);
@@ -111,6 +114,7 @@ template <class T>
 std::string to_string(const T& value) {
     return message_of_("{}", value);
 }
+// Thread-safe: one thread at a time. Cost: that of a std::string.
 template <class Char, std::size_t = 500>
 class basic_memory_buffer : public std::basic_string<Char> {
   public:
@@ -120,6 +124,7 @@ class basic_memory_buffer : public std::basic_string<Char> {
 using memory_buffer = basic_memory_buffer<char>;
 
 // Elements one after the other, with a text between them.
+// Thread-safe: any thread. Cost: formats each element, and allocates.
 template <class Iterator, class End>
 std::string join(Iterator at, End end, std::string_view between) {
     std::string all;

@@ -14,6 +14,7 @@
 namespace spdlog {
 
 // Seconds since it was made.
+// Thread-safe: any thread reads it, one at a time resets it. Cost: reads the clock.
 class stopwatch {
   public:
     [[nodiscard]] std::chrono::duration<double> elapsed() const {
@@ -83,6 +84,7 @@ std::ostream& operator<<(std::ostream& out, const dump_info<Iterator>& of) {
 
 }  // namespace details
 
+// Thread-safe: any thread. Cost: two iterators; the text is made by the call that logs it.
 template <class Container>
     requires(sizeof(*std::begin(std::declval<const Container&>())) == 1)
 details::dump_info<decltype(std::begin(std::declval<const Container&>()))> to_hex(

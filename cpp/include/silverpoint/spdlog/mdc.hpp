@@ -6,6 +6,7 @@
 
 namespace spdlog {
 
+// Thread-safe: any thread; each has its own texts. Cost: a look-up in a map, which allocates.
 class mdc {
   public:
     using mdc_map_t = std::map<std::string, std::string>;

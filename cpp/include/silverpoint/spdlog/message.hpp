@@ -21,6 +21,7 @@
 namespace spdlog {
 
 // What log(place, level, …) is given; the place of a record is that of the call.
+// Thread-safe: any thread may read it. Cost: none.
 struct source_loc {
     const char* filename = nullptr;
     int line = 0;
@@ -29,6 +30,7 @@ struct source_loc {
 };
 
 // What a formatter writes into.
+// Thread-safe: one thread at a time. Cost: that of a std::string.
 class memory_buf_t : public std::string {
   public:
     using std::string::append;
@@ -123,6 +125,7 @@ class flag_formatter {
 }  // namespace details
 
 // A flag of the program's own.
+// Thread-safe: called by one thread at a time, with the sink's lock held. Cost: the program's own.
 class custom_flag_formatter : public details::flag_formatter {
   public:
     [[nodiscard]] virtual std::unique_ptr<custom_flag_formatter> clone() const = 0;
@@ -424,6 +427,7 @@ struct null_mutex {
 
 enum class pattern_time_type { local, utc };
 
+// Thread-safe: called by one thread at a time, with the sink's lock held. Cost: the program's own.
 class formatter {
   public:
     virtual ~formatter() = default;
@@ -438,6 +442,7 @@ class formatter {
         spdlog_ex("silverpoint: what the logger inside the process writes has a pattern, no formatter"));
 }
 // spdlog's flags (docs/guide/from-spdlog.md), those of the program, and a line end.
+// Thread-safe: one thread at a time, by the sink's lock. Cost: formats a line, and allocates.
 class pattern_formatter final : public formatter {
   public:
     using custom_flags = details::custom_flags_;

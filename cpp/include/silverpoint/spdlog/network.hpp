@@ -90,6 +90,7 @@ class connection {
 
 }  // namespace detail
 
+// Thread-safe: any thread may read it. Cost: a copy of the name.
 struct tcp_sink_config {
     std::string server_host;
     int server_port;
@@ -99,6 +100,8 @@ struct tcp_sink_config {
 
 // If the connection was lost, connects again with the next line. A failure is not retried for nine times as
 // long as it took: lines meanwhile are counted, and reported together.
+// Thread-safe: any thread, by its Mutex. Cost: the lock, and a system call; where the peer does not read, at
+// most two seconds, and a tenth of the time. To make one: connects.
 template <class Mutex>
 class tcp_sink : public base_sink<Mutex> {
   public:
@@ -149,6 +152,7 @@ class tcp_sink : public base_sink<Mutex> {
 using tcp_sink_mt = tcp_sink<std::mutex>;
 using tcp_sink_st = tcp_sink_mt;
 
+// Thread-safe: any thread may read it. Cost: a copy of the name.
 struct udp_sink_config {
     std::string server_host;
     std::uint16_t server_port;
@@ -156,6 +160,7 @@ struct udp_sink_config {
 };
 
 // A datagram a line.
+// Thread-safe: any thread, by its Mutex. Cost: the lock, and a system call. To make one: looks the name up.
 template <class Mutex>
 class udp_sink : public base_sink<Mutex> {
   public:

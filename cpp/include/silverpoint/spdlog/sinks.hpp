@@ -25,6 +25,7 @@ using string_view_t = std::string_view;
 using filename_t = std::string;
 
 // A file that cannot be made, or a name that is taken.
+// Thread-safe: any thread may read it. Cost: to make one, a copy of the text.
 class spdlog_ex : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
@@ -33,6 +34,7 @@ class spdlog_ex : public std::runtime_error {
 namespace level {
 enum level_enum : int { trace, debug, info, warn, err, critical, off, n_levels };
 
+// Thread-safe: any thread. Cost: a load; from_str compares the text with each name.
 inline std::string_view to_string_view(level_enum level) noexcept {
     constexpr std::string_view names[] = {"trace", "debug", "info", "warning", "error", "critical", "off"};
     return level >= trace && level <= off ? names[level] : "off";
@@ -81,6 +83,8 @@ namespace sinks {
 
 // Where lines go. Shared by loggers as in spdlog. A class of the program derives from it, or from base_sink
 // (custom.hpp), and gets lines. The logger inside the process writes what derives from native_sink.
+// Thread-safe: any thread; log of an own class may run in several at once. Cost: a virtual call; a change of
+// level makes the next line start the logger again.
 class sink {
   public:
     virtual ~sink() = default;
@@ -130,6 +134,8 @@ class sink {
     std::atomic<int> level_{level::trace};
 };
 
+// Thread-safe: any thread. Cost: none where a line is logged, for the logger's thread writes it (behind a
+// filter, a system call); flush waits at most five seconds.
 class native_sink : public sink {
   public:
     void set_pattern(const std::string& pattern) override {
@@ -240,6 +246,7 @@ class file : public native_sink {
 
 }  // namespace detail
 
+// Thread-safe: any thread. Cost: that of a native_sink; one with a file makes it at once.
 class stdout_color_sink_mt : public detail::console {
   public:
     stdout_color_sink_mt() : console("stdout", true) {}
