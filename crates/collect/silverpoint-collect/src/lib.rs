@@ -5,16 +5,27 @@
 //! requested (module `keep`); the file counts them.
 //!
 //! ```
-//! use silverpoint_collect::{Collector, Config, OutputConfig};
+//! use silverpoint_collect::{AttachMode, Collector, Config, Filter, OutputConfig};
+//! use silverpoint_shm::root::Root;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let scratch = tempfile::TempDir::with_prefix("silverpoint-collect-")?;
-//! # let (root, file) = (scratch.path().to_owned(), scratch.path().join("app.silver"));
-//! let mut collector = Collector::new(Config::new(root, OutputConfig::new(file)))?;
+//! # let scratch = silverpoint_tests::folder_in_memory();
+//! # let file = scratch.path().join("app.silver");
+//! # assert!(silverpoint_shm::owner::start());
+//! let mut config = Config::new(Root::open()?.path(), OutputConfig::new(&file));
+//! config.filter = Filter::pids([std::process::id()]); // here its own process, and mostly another
+//! config.attach = Some(AttachMode { directives: Some("info".into()), ..AttachMode::default() });
+//! let mut collector = Collector::new(config)?;
+//! collector.pass(); // takes the session, and switches its sites on
+//! for id in 0..20 {
+//!     silverpoint::info!("order {}", id);
+//! }
 //! let pass = collector.pass(); // of a loop, with `rest` between two passes
-//! println!("{} sessions, {} bytes stored", pass.sessions, pass.bytes);
+//! assert_eq!(pass.sessions, 1);
+//! assert!(pass.bytes > 0);
 //! let stats = collector.leave();
-//! # assert_eq!(stats.records, 0);
+//! assert_eq!(stats.records, 20);
+//! assert!(std::fs::metadata(&file)?.len() >= pass.bytes);
 //! # Ok(())
 //! # }
 //! ```
