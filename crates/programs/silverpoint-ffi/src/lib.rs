@@ -5,10 +5,19 @@
 //!
 //! ```c
 //! #include <silverpoint/logger.h>
+//! #include <stdio.h>
 //!
 //! int main(void) {
-//!     if (silverpoint_start(NULL, NULL, 0) < 0) return 1; /* standard error, or what SILVERPOINT says */
-//!     return silverpoint_stop(1000);                      /* 0: everything was delivered */
+//!     char error[256] = "";
+//!     /* standard error, or what SILVERPOINT says */
+//!     if (silverpoint_start(NULL, error, sizeof error) != SILVERPOINT_DONE) {
+//!         fprintf(stderr, "%s\n", error);
+//!         return 1;
+//!     }
+//!     /* one logger a process */
+//!     if (silverpoint_start(NULL, NULL, 0) != SILVERPOINT_RUNNING) return 2;
+//!     /* everything was delivered */
+//!     return silverpoint_stop(60000) == SILVERPOINT_DONE ? 0 : 3;
 //! }
 //! ```
 //!
