@@ -6,6 +6,39 @@
 //! silverpoint convert app.silver app.parquet    # the program pipes the records, as items of CBOR, to this helper
 //! ```
 //!
+//! ```
+//! use std::io::Cursor;
+//!
+//! use arrow_array::cast::AsArray;
+//! use arrow_array::types::{Float64Type, Int64Type};
+//! use silverpoint_arrow::{ArrowWriter, Form};
+//! use silverpoint_convert::json::JsonReader;
+//! use silverpoint_convert::{Input, Reader, Writer};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let lines = r#"
+//! {"time":"2026-11-20T19:02:11Z","kind":"event","template":"order","args":{"id":7,"px":2.5}}
+//! {"time":"2026-11-20T19:02:12Z","kind":"event","template":"order","args":{"id":8,"px":3.5}}
+//! "#;
+//! let mut reader = JsonReader::new(Input::new(Box::new(lines.as_bytes())), 0);
+//! let mut file = Vec::new();
+//! let mut writer = ArrowWriter::event(&mut file, Form::Arrow, "order");
+//! while reader.advance()? {
+//!     writer.write(&reader.record().ok_or("no record")?)?;
+//! }
+//! writer.finish()?;
+//! drop(writer);
+//!
+//! // Each argument is a column of its type.
+//! let mut batches = arrow_ipc::reader::FileReader::try_new(Cursor::new(file), None)?;
+//! let batch = batches.next().ok_or("no batch")??;
+//! let column = |name| batch.column_by_name(name).ok_or("no such column");
+//! assert_eq!(column("id")?.as_primitive::<Int64Type>().values().as_ref(), [7, 8]);
+//! assert_eq!(column("px")?.as_primitive::<Float64Type>().values().as_ref(), [2.5, 3.5]);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! ```text
 //! Record ─▶ Table: columns of a batch ─▶ File: row groups of Parquet, batches of Arrow
 //!           records   every record        parquet   compressed with zstd
