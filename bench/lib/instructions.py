@@ -8,6 +8,8 @@ CASES = ("disabled", "literal", "three", "text", "text.stream", "map", "map.stre
 # Into the ring, while a system tracer is asked for that wants no event: each driver in bench/lttng has those that its language has.
 BESIDE = ("literal", "three.fields", "text.fields", "floats.fields", "span", "async.begin",
           "tracing.text", "tracing.event3", "tracing.span", "tracing.span2", "atrace.instant", "atrace.counter", "atrace.scope")
+# Into a system tracer alone, without what the tracer does.
+ALONE = ("literal", "three.fields", "text.fields", "floats.fields", "span", "async.begin")
 # A rise by more than this part fails.
 RISE_MAX = 0.03
 
@@ -49,6 +51,9 @@ NAMED = (
       for row, case in (("a literal", "literal"), ("three numbers", "three"), ("a text of 35 bytes and two numbers", "text"))),
     *(("docs/budgets.md", rf"\| {row} \| \d+ \| (\d+) \| (\d+) \| – \|", (("silverpoint-cpp", case), ("silverpoint-rust", case)))
       for row, case in (("map of three and three numbers", "map"), ("128 floats", "floats"))),
+    *(("docs/budgets.md", rf"\| into LTTng: {row} \| (\d+) \| (\d+) \| (\d+) \|", tuple((f"silverpoint{language}, LTTng alone", case) for language in ("", "-c", "-rust")))
+      for row, case in (("a literal", "literal"), ("three numbers", "three.fields"), ("a text and two numbers", "text.fields"), ("begin of an async span", "async.begin"))),
+    ("docs/budgets.md", r"\| into LTTng: 128 floats \| (\d+) \| – \| (\d+) \|", (("silverpoint, LTTng alone", "floats.fields"), ("silverpoint-rust, LTTng alone", "floats.fields"))),
 )
 # A sum that says what a count is made of.
 SUM = re.compile(r"^.*?(\d+) = (\d+) by hand \+ (\d+)$", re.MULTILINE)

@@ -1,6 +1,7 @@
-// In place of libsilverpoint_lttng where instructions are counted: a tracer that knows each site, and wants
-// none of its events. No session daemon is needed. When the first event is there the file BENCH_LTTNG_GATE is
-// made. (libsilverpoint_lttng maps the session a second time, which valgrind does not do.)
+// In place of libsilverpoint_lttng where instructions are counted: a tracer that knows each site. It wants
+// none of its events, or, with BENCH_LTTNG_WANTED, all of them. No session daemon is needed. When the first
+// event is there the file BENCH_LTTNG_GATE is made. (libsilverpoint_lttng maps the session a second time,
+// which valgrind does not do.)
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -17,9 +18,9 @@ probes::Control session;
 void write_nothing(const probes::ProbeEvent*, const detail::ProbeRecord*) {}
 
 void* follow(void*) {
-    static constexpr int kUnwanted = 0;
+    static const int is_wanted = std::getenv("BENCH_LTTNG_WANTED") != nullptr ? 1 : 0;
     const auto make = [](const probes::ProbeEvent* end) {
-        return new probes::ProbeEvent{probes::ProbeEvent::kMagic, &kUnwanted, &write_nothing, end, nullptr,
+        return new probes::ProbeEvent{probes::ProbeEvent::kMagic, &is_wanted, &write_nothing, end, nullptr,
                                       detail::kLttngProbe};
     };
     for (;; usleep(1000)) {

@@ -255,9 +255,11 @@ SP_DETAIL_OWN std::uint64_t sp_c_record_slowly(Lane*, std::uint64_t, const Site*
     return hold_span(*site, ticks, began);
 }
 
-// The event, and the record if the ring wants it, of packed arguments.
-[[gnu::noinline]] static std::uint64_t record_known(const Site* site, std::uint64_t head, bool is_span,
-                                                    const char* bytes, std::size_t size, void* caller) {
+// The event, and the record if the ring wants it, of packed arguments. 0: the head is no tracer's any more.
+[[gnu::noinline]] static std::uint64_t record_traced(const Site* site, std::uint64_t head, bool is_span,
+                                                     const char* bytes, std::size_t size, void* caller) {
+    if (!site->is_traced(head)) [[unlikely]]
+        return 0;
     const std::uint64_t began = is_span ? session.now() : 1;
     // Before the record, which may have to wait for room.
     write_known(head, probe_record(bytes, size, false, caller));
@@ -266,37 +268,28 @@ SP_DETAIL_OWN std::uint64_t sp_c_record_slowly(Lane*, std::uint64_t, const Site*
     if (!is_span) return 1;
     return hold_span(*site, ticks, began);
 }
-
-// The same of any head: 0 if it is no tracer's any more.
-[[gnu::noinline]] static std::uint64_t record_traced(const Site* site, std::uint64_t head, bool is_span,
-                                                     const char* bytes, std::size_t size, void* caller) {
-    return site->is_traced(head) ? record_known(site, head, is_span, bytes, size, caller) : 0;
-}
-// Whether a tracer alone wants a site's event: the usual case. (One comparison each, with constants.)
-static bool is_traced_alone(const Site* site, std::uint64_t head) {
-    return site->state_byte() == kProbedBit && traced_state(head) == kProbedBit;
+// The same of a traced_head. Usually the ring does not want the record.
+SP_DETAIL_HOT std::uint64_t write_traced(const Site* site, std::uint64_t head, bool is_span,
+                                         const char* bytes, std::size_t size, void* caller) {
+    if (is_span || site->state_byte() != kProbedBit) [[unlikely]]
+        return record_traced(site, head, is_span, bytes, size, caller);
+    write_known(head, probe_record(bytes, size, false, caller));
+    return 1;
 }
 
 // As silverpoint/c/record.h says.
 SP_DETAIL_OWN std::uint64_t sp_c_record_traced_numbers(Site* site, std::uint64_t head, bool is_span,
                                                        const char* bytes, std::size_t size) {
-    if (is_span || !is_traced_alone(site, head)) [[unlikely]]
-        return record_traced(site, head, is_span, bytes, size, __builtin_return_address(0));
-    write_known(head, probe_record(bytes, size, false, __builtin_return_address(0)));
-    return 1;
+    return write_traced(site, head, is_span, bytes, size, __builtin_return_address(0));
 }
 SP_DETAIL_OWN std::uint64_t sp_c_record_traced_alone(Site* site, std::uint64_t head) {
-    if (!is_traced_alone(site, head)) [[unlikely]]
-        return record_traced(site, head, false, nullptr, 0, __builtin_return_address(0));
-    write_known(head, probe_record(nullptr, 0, false, __builtin_return_address(0)));
-    return 1;
+    return write_traced(site, head, false, nullptr, 0, __builtin_return_address(0));
 }
 // The same. Short arguments need no more than this function.
 SP_DETAIL_OWN std::uint64_t sp_c_record_traced(Site* site, std::uint64_t head, bool is_span,
                                                const Argument* arguments, unsigned count) {
-    if (!site->is_traced(head)) [[unlikely]]
-        return 0;
     const auto give_up = [&] {
+        if (!site->is_traced(head)) return std::uint64_t{0};
         const std::uint64_t mark = known_mark(is_span ? Kind::kSpan : Kind::kEvent, head);
         return record_probed_slowly(mark, site, arguments, count);
     };
@@ -319,7 +312,7 @@ SP_DETAIL_OWN std::uint64_t sp_c_record_traced(Site* site, std::uint64_t head, b
         }
     }
     const auto size = static_cast<std::size_t>(out - near);
-    return record_known(site, head, is_span, near, size, __builtin_return_address(0));
+    return write_traced(site, head, is_span, near, size, __builtin_return_address(0));
 }
 
 // As silverpoint/c/record.h says.

@@ -225,6 +225,12 @@ SP_C_HOT char* sp_c_put(char* out, struct sp_c_argument of) {
     return out + of.fixed;
 }
 
+/* The same for what is needed of a site once: the compiler would keep it in registers around a loop. */
+SP_C_HOT const char* sp_c_hidden(const char* from) {
+    __asm__ __volatile__("" : "+r"(from));
+    return from;
+}
+
 /* Asks for the lines that records of this size will fill in a while. */
 SP_C_HOT void sp_c_take_line(char* at) {
 #if defined(__x86_64__)
@@ -348,7 +354,7 @@ SP_C_HOT void sp_c_commit(struct sp_c_lane* lane, char* end) {
                 if (!SP_C_LIKELY(sp_ticks_ != 0)) {                                                         \
                     const char sp_codes_[] = {SP_C_EACH(SP_C_ADD_CODE, __VA_ARGS__) 0};                     \
                     const struct sp_c_body sp_body_ = {                                                     \
-                        names, SP_C_FIRST(__VA_ARGS__), sp_codes_, unit,                                    \
+                        sp_c_hidden(names), SP_C_FIRST(__VA_ARGS__), sp_c_hidden(sp_codes_), unit,          \
                         sp_varies_ ? 0 : (uint32_t)sp_size_, (kind)};                                       \
                     const struct sp_c_argument sp_all_[] = {SP_C_EACH(SP_C_LIST, __VA_ARGS__){0, 0, 0, 0}}; \
                     uint64_t sp_given_ = 0;                                                                 \

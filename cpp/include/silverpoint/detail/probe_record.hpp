@@ -80,31 +80,84 @@ SP_DETAIL_HOT const First& first_of(const First& first, const Rest&...) {
     return first;
 }
 
-// (Not cold: that would be compiled for size, and copy byte by byte.)
-template <class... Ts>
-SP_DETAIL_NOINLINE std::uint64_t record_probed(std::uint64_t head, const Site& site,
-                                               typename Passed<Ts>::type... args) {
-    if constexpr ((CutBefore<Ts>::kMayBe || ...)) {
-        if ((CutBefore<Ts>::is_cut(args) || ...)) head |= kTruncated;
+// A record of packed arguments, which fit into every ring, of a site with a traced_head that is no span's.
+// Usually the ring wants it, too. (The end of what has begun is recorded even if its site is off by now.)
+SP_DETAIL_NOINLINE inline std::uint64_t record_traced_in_ring(std::uint64_t head, Site& site,
+                                                              const char* bytes, std::size_t size,
+                                                              void* caller) {
+    if (site.is_traced(head)) [[likely]] {
+        write_known(head, probe_record(bytes, size, false, caller));
+    } else if (const std::uint64_t now = marked_head(site, Kind::kEvent); (now & kProbedHead) != 0) {
+        return record_probed_bytes(now, site, bytes, size, caller);
     }
+    record_packed(0, site, bytes, size);
+    return 1;
+}
+// The same; usually the ring does not want it.
+SP_DETAIL_HOT std::uint64_t write_traced(std::uint64_t head, Site& site, const char* bytes, std::size_t size,
+                                         void* caller) {
+    if (site.state_byte() != kProbedBit) [[unlikely]]
+        return record_traced_in_ring(head, site, bytes, size, caller);
+    write_known(head, probe_record(bytes, size, false, caller));
+    return 1;
+}
+SP_DETAIL_NOINLINE inline std::uint64_t record_traced(std::uint64_t head, Site& site, const char* bytes,
+                                                      std::size_t size, void* caller) {
+    return write_traced(head, site, bytes, size, caller);
+}
+SP_DETAIL_NOINLINE inline std::uint64_t record_traced_alone(std::uint64_t head, Site& site) {
+    return write_traced(head, site, nullptr, 0, SP_DETAIL_RETURN_ADDRESS());
+}
+// Instead of a traced_head for other arguments: a mark, or the head of a record that no tracer may want.
+SP_DETAIL_COLD std::uint64_t head_of_traced(std::uint64_t head, Site& site) {
+    return site.is_traced(head) ? known_mark(Kind::kEvent, head) : marked_head(site, Kind::kEvent);
+}
+
+// `head`: a mark, or a traced_head of a site that has arguments and is no span's. (Not cold: that would be
+// compiled for size, and copy byte by byte.)
+template <class... Ts>
+SP_DETAIL_NOINLINE std::uint64_t record_probed(std::uint64_t head, Site& site,
+                                               typename Passed<Ts>::type... args) {
     void* const caller = SP_DETAIL_RETURN_ADDRESS();
     if constexpr (sizeof...(Ts) == 0) {
         return record_probed_bytes(head, site, nullptr, 0, caller);
-    } else if constexpr (sizeof...(Ts) == 1 && (kLiesPacked<Ts> && ...)) {
-        AnyArgument one = AnyArgument::of<Ts...>(args...);
-        const AnyArguments all{&one, 1};
-        return record_probed_bytes(head, site, reinterpret_cast<const char*>(std::data(first_of(args...))),
-                                   one.size(), caller, one.size() <= kPackedEventMost ? nullptr : &all);
     } else {
-        if constexpr ((kIsFlat<Ts> && ...)) {
-            if (const std::size_t size = Fields<Ts...>::size(args...); size <= kPackedEventMost) [[likely]] {
-                char bytes[kPackedEventMost + 1];
-                *Fields<Ts...>::put(bytes, args...) = 0;
-                return record_probed_bytes(head, site, bytes, size, caller);
-            }
+        constexpr bool kIsArray = sizeof...(Ts) == 1 && (kLiesPacked<Ts> && ...);
+        constexpr bool kIsPacked = !kIsArray && (kIsFlat<Ts> && ...);
+        bool is_cut = false;
+        if constexpr ((CutBefore<Ts>::kMayBe || ...)) is_cut = (CutBefore<Ts>::is_cut(args) || ...);
+        std::size_t size = kPackedEventMost + 1;
+        if constexpr (kIsArray || kIsPacked) size = Fields<Ts...>::size(args...);
+        bool is_traced = (head & kTracedHead) != 0;
+        if (is_traced && (is_cut || size > kPackedEventMost)) [[unlikely]] {
+            head = head_of_traced(head, site);
+            if ((head & kProbedHead) == 0) return record_slowly<Ts...>(nullptr, head, site, args...);
+            is_traced = false;
         }
-        AnyArgument all[] = {AnyArgument::of<Ts>(args)...};
-        return record_probed_arguments(head, site, caller, {all, sizeof...(Ts)});
+        if (is_cut) head |= kTruncated;
+        const auto record_few = [&](const char* bytes) SP_DETAIL_HOT_LAMBDA {
+            if (is_traced) [[likely]]
+                return record_traced(head, site, bytes, size, caller);
+            return record_probed_bytes(head, site, bytes, size, caller);
+        };
+        if constexpr (kIsArray) {
+            const auto* const bytes = reinterpret_cast<const char*>(std::data(first_of(args...)));
+            if (size <= kPackedEventMost) [[likely]]
+                return record_few(bytes);
+            AnyArgument one = AnyArgument::of<Ts...>(args...);
+            const AnyArguments all{&one, 1};
+            return record_probed_bytes(head, site, bytes, size, caller, &all);
+        } else {
+            if constexpr (kIsPacked) {
+                if (size <= kPackedEventMost) [[likely]] {
+                    char bytes[kPackedEventMost + 1];
+                    *Fields<Ts...>::put(bytes, args...) = 0;
+                    return record_few(bytes);
+                }
+            }
+            AnyArgument all[] = {AnyArgument::of<Ts>(args)...};
+            return record_probed_arguments(head, site, caller, {all, sizeof...(Ts)});
+        }
     }
 }
 

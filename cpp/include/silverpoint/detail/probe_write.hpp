@@ -22,6 +22,10 @@ constexpr std::uint64_t known_mark(Kind kind, std::uint64_t head) {
     return probed_mark(kind) | kKnownHead | ((traced_state(head) & 1) != 0 ? kRingHead : 0);
 }
 
+// No mark has this bit. A traced_head has it, since its state byte has no kQuietBits.
+inline constexpr std::uint64_t kTracedHead = std::uint64_t{kQuietBits & -kQuietBits} << 56;
+static_assert((traced_head(kProbedBit | 1, 0) & kTracedHead) != 0);
+
 // What an event is written from. It has the fields of the scopes that are open in this thread.
 SP_DETAIL_HOT ProbeRecord probe_record(const char* bytes, std::size_t size, bool is_cut, void* caller) {
     ProbeRecord record{reinterpret_cast<const unsigned char*>(bytes), size, nullptr, 0, caller, is_cut};
@@ -71,11 +75,6 @@ SP_DETAIL_NOINLINE inline std::uint64_t hold_span(const Site& site, std::uint64_
     for (; event != nullptr; event = event->following())
         if (event->begun != nullptr) event->begun(event, held);
     return kProbedSpan | (ticks != 0 ? kRecordedSpan : 0) | held;
-}
-// One without arguments, which the ring does not want, and no span's; of a site with this traced_head.
-SP_DETAIL_NOINLINE inline std::uint64_t record_alone(std::uint64_t head) {
-    write_known(head, probe_record(nullptr, 0, false, SP_DETAIL_RETURN_ADDRESS()));
-    return 1;
 }
 
 SP_DETAIL_END

@@ -97,7 +97,10 @@ SP_DETAIL_HOT std::uint64_t pack_within(Lane* lane, char* at, const char* limit,
 
 // Of a record that a system tracer may want (probe_record.hpp).
 template <class... Ts>
-std::uint64_t record_probed(std::uint64_t head, const Site& site, typename Passed<Ts>::type... args);
+std::uint64_t record_probed(std::uint64_t head, Site& site, typename Passed<Ts>::type... args);
+
+// The same of a site with this traced_head, without arguments.
+std::uint64_t record_traced_alone(std::uint64_t head, Site& site);
 
 std::uint64_t record_probed_arguments(std::uint64_t head, const Site& site, void* caller, AnyArguments args);
 std::uint64_t record_probed_bytes(std::uint64_t head, const Site& site, const char* bytes, std::size_t size,
@@ -234,7 +237,7 @@ SP_DETAIL_COLD std::uint64_t complete_site(Site& site, Kind kind, std::string_vi
 
 // As record_captured, with the head that complete_site has given.
 template <class... Ts>
-SP_DETAIL_HOT std::uint64_t record_completed(std::uint64_t head, const Site& site, const Ts&... args) {
+SP_DETAIL_HOT std::uint64_t record_completed(std::uint64_t head, Site& site, const Ts&... args) {
     if ((head & kProbedHead) == 0) return record_captured(head, site, args...);
     return record_probed<Ts...>(head, site, args...);
 }
@@ -244,12 +247,12 @@ template <class Complete, class... Ts>
 SP_DETAIL_HOT std::uint64_t record_by(const Complete& complete, Site& site, Kind kind, const Ts&... args) {
     std::uint64_t head = site.head.load(std::memory_order_relaxed);
     if (is_no_head(head)) [[unlikely]] {
-        if (site.is_traced(head)) {
-            if constexpr (sizeof...(Ts) == 0)
-                if (kind != Kind::kSpan && traced_state(head) == kProbedBit) return record_alone(head);
+        if (kind == Kind::kSpan && site.is_traced(head)) {
             head = known_mark(kind, head);
-        } else {
+        } else if (kind == Kind::kSpan || head == 0) {
             head = complete();
+        } else if constexpr (sizeof...(Ts) == 0) {
+            return record_traced_alone(head, site);
         }
         if (head == 0) return 0;
         if ((head & kProbedHead) != 0)
