@@ -6,15 +6,15 @@
 //!         └─ any other           event_taken      encoded beside the ring, with marks if the plan does not fit
 //! ```
 
-use silverpoint::dynamic::{Arguments, Later, Marks, Wanted};
+use silverpoint::dynamic::{Arguments, Later, Marks, Places, TextAlone, Wanted};
 use tracing_core::Event;
 
-use crate::callsite::Callsite;
+use crate::callsite::{Callsite, level_of};
 use crate::fields::{Plan, Text, Words};
+use crate::numbers::number_of_other;
 use crate::open::current;
 use crate::records::{record_taken, take, with_fields};
 use crate::role::Role;
-use crate::spans::number_of_other;
 use crate::table;
 use crate::traced;
 
@@ -58,9 +58,9 @@ fn event_for_ring(callsite: &Callsite, event: &Event<'_>) {
         return event_taken(callsite, Plan::NOTHING, event);
     };
     if plan.is_words() {
-        event_of_words(callsite, plan, event);
+        event_of_words(event, plan);
     } else if plan.is_text() {
-        event_of_text(callsite, plan, event);
+        event_of_text(event, plan);
     } else {
         event_taken(callsite, plan, event);
     }
@@ -68,20 +68,17 @@ fn event_for_ring(callsite: &Callsite, event: &Event<'_>) {
 
 /// One that is a text, as far as is known.
 #[inline(never)]
-fn event_of_text(callsite: &Callsite, plan: &Plan, event: &Event<'_>) {
-    let mut arguments = Arguments::new();
-    let mut text = Text::new(&mut arguments);
+fn event_of_text(event: &Event<'_>, plan: &'static Plan) {
+    let mut text = Text(TextAlone::new());
     event.record(&mut text);
-    if text.is_whole() {
-        let _ = arguments.record(callsite.level, plan.site);
-    } else {
-        event_taken(callsite, Plan::NOTHING, event);
+    if !text.0.record(plan.site, || level_of(event.metadata())) {
+        event_differs(event);
     }
 }
 
 /// One whose fields are a few numbers, as far as is known.
 #[inline(never)]
-fn event_of_words(callsite: &Callsite, plan: &Plan, event: &Event<'_>) {
+fn event_of_words(event: &Event<'_>, plan: &'static Plan) {
     let recorded = plan.few().record(|places| {
         let mut words = Words::new(places);
         event.record(&mut words);
@@ -89,23 +86,34 @@ fn event_of_words(callsite: &Callsite, plan: &Plan, event: &Event<'_>) {
     });
     match recorded {
         Ok(true) => {}
-        Ok(false) => event_taken(callsite, Plan::NOTHING, event),
-        Err(later) => event_later(callsite, plan, event, later),
+        Ok(false) => event_differs(event),
+        Err(later) => event_later(event, plan, later),
     }
 }
 
-/// The same, where there was no room at once.
+/// One that is not what was expected.
 #[cold]
 #[inline(never)]
-fn event_later(callsite: &Callsite, plan: &Plan, event: &Event<'_>, later: Later) {
-    let mut words = Words::aside();
+fn event_differs(event: &Event<'_>) {
+    // (Found once more: so the others keep nothing for this one.)
+    if let Some(callsite) = table::of_record(event.metadata()) {
+        event_taken(callsite, Plan::NOTHING, event);
+    }
+}
+
+/// One of a few numbers, where there was no room at once.
+#[cold]
+#[inline(never)]
+fn event_later(event: &Event<'_>, plan: &Plan, later: Later) {
+    let mut places = Places::default();
+    let mut words = Words::new(&mut places);
     event.record(&mut words);
-    match words.all(plan) {
-        Some(all) => _ = later.record_words(callsite.level, plan.site, all),
-        None => {
-            later.give_up();
-            event_taken(callsite, Plan::NOTHING, event);
-        }
+    if words.has_all(plan) {
+        let level = level_of(event.metadata());
+        let _ = later.record_words(level, plan.site, &places.words()[..plan.count()]);
+    } else {
+        later.give_up();
+        event_differs(event);
     }
 }
 

@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::fmt;
 
-use silverpoint::dynamic::{Arguments, Encoder, FEW_WORDS, FewWords, Marks, Places};
+use silverpoint::dynamic::{Encoder, FEW_WORDS, FewWords, Marks, PLACES, Places, TextAlone};
 use tracing_core::Metadata;
 use tracing_core::field::{Field, Visit};
 
@@ -110,9 +110,9 @@ impl Plan {
         };
         let is_words = described.len() <= FEW_WORDS
             && described.iter().enumerate().all(is_word)
-            && meta.fields().len() <= TOLD_APART;
-        let come = |come, field: &u32| one_more(come, (*field >> 8) as usize, *field as u8);
-        let words = if is_words { described.iter().fold(0, come) } else { OTHERS };
+            && meta.fields().len() <= PLACES;
+        let kind = |come, field: &u32| come | u64::from(kind_of(*field as u8)) << (8 * (*field >> 8));
+        let words = if is_words { described.iter().fold(0, kind) } else { OTHERS };
         let few = FewWords::new(site, described.len());
         let is_text = meta.fields().len() == 1 && matches!(described, [field] if *field as u8 == b's');
         Some(Self { fields, count: described.len(), words, is_text, few, site })
@@ -142,152 +142,124 @@ impl Plan {
     }
 }
 
-/// Size of the table of fields in a plan of a few numbers: a power of two. The last place stays empty, so
-/// that nothing follows there.
-const PLACES: usize = (FEW_WORDS + 2).next_power_of_two();
-
-/// Where numbers go.
+/// Where numbers go, and what has come of them.
 pub(crate) trait Store {
-    fn set(&mut self, number: usize, word: u64);
+    fn set(&mut self, number: usize, word: u64, kind: u8);
+    /// As [`Places::come`].
+    fn come(&self) -> u64;
 }
 
 /// Into the record.
-impl Store for Places<'_> {
+impl Store for &mut Places {
     #[inline(always)]
-    fn set(&mut self, number: usize, word: u64) {
-        Places::set(self, number, word);
+    fn set(&mut self, number: usize, word: u64, kind: u8) {
+        Places::set(self, number, word, kind);
+    }
+
+    #[inline(always)]
+    fn come(&self) -> u64 {
+        Places::come(self)
     }
 }
 
 /// Into a span's slot.
-impl Store for &Slot {
+pub(crate) struct Kept<'s> {
+    slot: &'s Slot,
+    come: [u8; PLACES],
+}
+
+impl Store for Kept<'_> {
     #[inline(always)]
-    fn set(&mut self, number: usize, word: u64) {
-        self.set_word(number, word);
+    fn set(&mut self, number: usize, word: u64, kind: u8) {
+        self.slot.set_word(number, word);
+        let come = &mut self.come[number % PLACES];
+        *come = come.wrapping_add(kind);
+    }
+
+    #[inline(always)]
+    fn come(&self) -> u64 {
+        u64::from_le_bytes(self.come)
     }
 }
 
-impl Store for [u64; PLACES] {
-    #[inline(always)]
-    fn set(&mut self, number: usize, word: u64) {
-        self[number] = word;
-    }
-}
+/// Takes the fields of such a plan: each number goes to the place of its field, and its kind is noted there. Which have come is one word, which is compared at the end.
+pub(crate) struct Words<S>(S);
 
-/// Takes the fields of such a plan: each number goes to the place of its field. Which have come is one word, which is compared at the end.
-pub(crate) struct Words<S> {
-    come: u64,
-    store: S,
-}
-
-/// One more number has come. Each has 10 bits, the last two of which are not 0. So up to six numbers leave the four uppermost bits 0. More
-/// of them, or [`OTHERS`] and up to six more, do not.
+/// What is noted of a number of 64 bits. No sum of two or more is another of these: a field that comes twice is seen.
 #[inline(always)]
-fn one_more(come: u64, index: usize, code: u8) -> u64 {
-    // (Two bits tell the codes of numbers of 64 bits apart.)
-    let kind = code >> 3 & 1 | code >> 4 & 2;
-    come.wrapping_mul(1 << 10).wrapping_add(4 * index as u64 + u64::from(kind))
+const fn kind_of(code: u8) -> u8 {
+    match code {
+        b'l' => 4,
+        b'L' => 5,
+        _ => 6,
+    }
 }
 
-/// A field has come that is no number.
-const OTHERS: u64 = u64::MAX;
-const _: () = assert!(10 * FEW_WORDS + 4 == 64);
+/// Noted at the last place, which no plan has, of any other value.
+const NO_NUMBER: u8 = 1;
+const _: () = assert!(FEW_WORDS < PLACES);
 
-/// Fields of a callsite, at most, of which each has its own bits.
-const TOLD_APART: usize = 256;
+/// Of a plan whose fields are not a few numbers.
+const OTHERS: u64 = u64::MAX;
 
 impl<S: Store> Words<S> {
     #[inline(always)]
     pub(crate) fn new(store: S) -> Self {
-        Self { come: 0, store }
+        Self(store)
     }
 
     /// Whether all have come, and nothing else.
     #[inline(always)]
     pub(crate) fn has_all(&self, plan: &Plan) -> bool {
-        self.come == plan.words
-    }
-
-    #[inline(always)]
-    fn put(&mut self, field: &Field, code: u8, word: u64) {
-        self.store.set(field.index() % PLACES, word);
-        self.come = one_more(self.come, field.index(), code);
+        self.0.come() == plan.words
     }
 }
 
-impl Words<[u64; PLACES]> {
-    /// Beside the ring.
-    pub(crate) fn aside() -> Self {
-        Self::new([0; PLACES])
-    }
-
-    /// What was taken, if it was all.
-    pub(crate) fn all(&self, plan: &Plan) -> Option<&[u64]> {
-        self.store.get(..plan.count).filter(|_| self.has_all(plan))
+impl<'s> Words<Kept<'s>> {
+    #[inline(always)]
+    pub(crate) fn kept(slot: &'s Slot) -> Self {
+        Self(Kept { slot, come: [0; PLACES] })
     }
 }
 
 impl<S: Store> Visit for Words<S> {
     #[inline]
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.put(field, b'l', value as u64);
+        self.0.set(field.index(), value as u64, kind_of(b'l'));
     }
     #[inline]
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.put(field, b'L', value);
+        self.0.set(field.index(), value, kind_of(b'L'));
     }
     #[inline]
     fn record_f64(&mut self, field: &Field, value: f64) {
-        self.put(field, b'd', value.to_bits());
+        self.0.set(field.index(), value.to_bits(), kind_of(b'd'));
     }
     /// Anything else is not as expected.
     fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {
-        self.come = OTHERS;
+        self.0.set(PLACES - 1, 0, NO_NUMBER);
     }
 }
 
 /// Takes the field of a callsite that has only one, if it is a text.
-pub(crate) struct Text<'t> {
-    arguments: &'t mut Arguments,
-    /// Values that have come; of another type, two.
-    come: usize,
-}
-
-impl<'t> Text<'t> {
-    #[inline(always)]
-    pub(crate) fn new(arguments: &'t mut Arguments) -> Self {
-        Self { arguments, come: 0 }
-    }
-
-    /// Whether it has come, and nothing else.
-    #[inline(always)]
-    pub(crate) fn is_whole(&self) -> bool {
-        self.come == 1
-    }
-}
+pub(crate) struct Text(pub(crate) TextAlone);
 
 macro_rules! others {
     ($($method:ident $kind:ty;)*) => {$(
         fn $method(&mut self, _: &Field, _: $kind) {
-            self.come = 2;
+            self.0.refuse();
         }
     )*};
 }
 
-impl Visit for Text<'_> {
+impl Visit for Text {
     #[inline]
     fn record_debug(&mut self, _: &Field, value: &dyn fmt::Debug) {
-        self.come += 1;
-        if self.come == 1 {
-            self.arguments.encode_formatted(format_args!("{value:?}"));
-        }
+        self.0.format(format_args!("{value:?}"));
     }
 
     fn record_str(&mut self, _: &Field, value: &str) {
-        self.come += 1;
-        if self.come == 1 {
-            self.arguments.encode(|encoder| encoder.text(value));
-        }
+        self.0.text(value);
     }
 
     others! {
@@ -303,7 +275,7 @@ impl Visit for Text<'_> {
 
     #[cfg(all(tracing_unstable, feature = "valuable"))]
     fn record_value(&mut self, _: &Field, _: valuable::Value<'_>) {
-        self.come = 2;
+        self.0.refuse();
     }
 }
 

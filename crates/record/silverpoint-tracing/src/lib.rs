@@ -63,6 +63,7 @@ mod free;
 mod layer;
 mod links;
 mod log_events;
+mod numbers;
 mod open;
 #[cfg(feature = "layer")]
 mod owned;

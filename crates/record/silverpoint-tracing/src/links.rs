@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering;
 use silverpoint::dynamic::{self, Wanted};
 
 use crate::callsite::Callsite;
+use crate::numbers::{number_of, number_of_other};
 use crate::records::plain;
 use crate::role::Role;
 use crate::slots::{self, Slot};
-use crate::spans::{number_of, number_of_other};
 use crate::table;
 use crate::thread::{self, Thread};
 use crate::traced::wanted_of;

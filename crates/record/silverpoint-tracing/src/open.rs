@@ -20,6 +20,13 @@ pub(crate) struct Frame {
     pub(crate) what: What,
 }
 
+impl Frame {
+    /// One of which nothing is recorded.
+    pub(crate) fn silent(id: u64, slot: &'static Slot) -> Self {
+        Self { id, slot, begun: 0, what: What::NOTHING }
+    }
+}
+
 /// Its record: the site in the low half (0: nothing was recorded) with two marks of system tracers, then the
 /// level. One flag says whether the
 /// span was made in this thread and entered for the first time. Another says whether its fields are few
@@ -34,12 +41,14 @@ const TRACED: u64 = 1 << 31;
 /// Mark at the site, beside [`TRACED`]: it is not in the ring.
 const UNRECORDED: u64 = 1 << 30;
 
-/// The span was made in this thread, and entered for the first time.
+/// The span was made in this thread, and entered for the first time. No other span was made in it, which may ask for it from any thread.
 const FIRST: u64 = 1 << 40;
+/// The same, but another span was made in it. (The next bit, so that an addition makes the one of the other.)
+const PARENT: u64 = 2 * FIRST;
 /// Its fields are no more than [`silverpoint::dynamic::FEW_WORDS`], of 64 bits each, and its site is known.
-const WORDS: u64 = 1 << 41;
+const WORDS: u64 = 1 << 42;
 /// The same, and there are none: nothing else of this need be asked, and no mark is at the site.
-const BARE: u64 = 1 << 42;
+const BARE: u64 = 1 << 43;
 const LEN_AT: u32 = 48;
 
 impl What {
@@ -109,9 +118,22 @@ impl What {
         (self.0 >> 32) as u8
     }
 
+    /// Whether it was entered for the first time, where it was made.
     #[inline(always)]
     pub(crate) fn is_first(self) -> bool {
+        self.0 & (FIRST | PARENT) != 0
+    }
+
+    /// The same; and no other span was made in it.
+    #[inline(always)]
+    pub(crate) fn is_first_alone(self) -> bool {
         self.0 & FIRST != 0
+    }
+
+    /// The same, where one was.
+    #[inline(always)]
+    fn with_child(self) -> Self {
+        Self(self.0 + (self.0 & FIRST))
     }
 
     #[inline(always)]
@@ -203,6 +225,12 @@ impl Open {
         self.innermost.get()
     }
 
+    /// A span is made in the innermost.
+    #[inline(always)]
+    pub(crate) fn make_parent(&self) {
+        self.innermost.what.set(self.innermost.what.get().with_child());
+    }
+
     /// Whether a span is open: some are entered again within themselves.
     #[inline(never)]
     pub(crate) fn has(&self, id: u64) -> bool {
@@ -219,10 +247,10 @@ impl Open {
         self.depth.get() < NEAR
     }
 
-    /// A span is open from here on, within the innermost open one. Where [`Open::is_near`], as it is.
+    /// A span is open from here on, within `outer`, the innermost open one (0: none). Where [`Open::is_near`], as it is.
     #[inline(always)]
-    pub(crate) fn enter_near(&self, frame: Frame) {
-        if self.innermost.id.get() != 0 {
+    pub(crate) fn enter_near(&self, outer: u64, frame: Frame) {
+        if outer != 0 {
             let depth = self.depth.get();
             self.near[depth % NEAR].set(self.innermost.get());
             self.depth.set(depth + 1);
@@ -230,21 +258,24 @@ impl Open {
         self.innermost.set(frame);
     }
 
-    /// The innermost is open no longer; the same.
+    /// The innermost is open no longer; gives it, if none of those around it is [far](Open::is_near).
     #[inline(always)]
-    pub(crate) fn leave_near(&self) {
-        let depth = self.depth.get();
+    pub(crate) fn leave_near(&self) -> Option<Frame> {
+        let (depth, frame) = (self.depth.get(), self.innermost.get());
         if depth == 0 {
             self.innermost.id.set(0);
-        } else {
+        } else if depth < NEAR {
             self.innermost.set(self.near[(depth - 1) % NEAR].get());
             self.depth.set(depth - 1);
+        } else {
+            return None;
         }
+        Some(frame)
     }
 
     pub(crate) fn enter(&self, frame: Frame) {
         if self.is_near() {
-            return self.enter_near(frame);
+            return self.enter_near(self.id(), frame);
         }
         // (There is an innermost one, or there would be none around it.) A thread that is at its end keeps none.
         let kept = FAR.try_with(|far| {
@@ -363,7 +394,12 @@ mod tests {
         let largest = (1 << 30) - 1;
         let what = What::begin(largest, 5, 96, true);
         assert_eq!((what.site(), what.level(), what.len()), (largest, 5, 96));
-        assert!(what.is_first() && what.is_words());
+        assert!(what.is_first() && what.is_words() && what.is_first_alone());
+        let parent = what.with_child();
+        assert!(parent.is_first() && !parent.is_first_alone() && parent.is_words());
+        assert_eq!(parent.with_child().bits(), parent.bits());
+        assert_eq!((parent.site(), parent.level(), parent.len()), (largest, 5, 96));
+        assert_eq!(What::segment(9, 3).with_child().bits(), What::segment(9, 3).bits());
         let what = What::begin(7, 4, 0, false);
         assert_eq!((what.site(), what.level(), what.len()), (7, 4, 0));
         assert!(what.is_first() && !what.is_words());

@@ -1,6 +1,6 @@
 //! Where spans live while somebody has them: slots that are used again, so that a span allocates nothing.
 //!
-//! A span's id says its slot and the slot's generation: an id that outlived its span finds nothing. Threads keep some free slots of their own.
+//! A span's id says its slot and the slot's generation: an id that outlived its span finds nothing. The id is what the slot's `life` is as long as it has one reference. Threads keep some free slots of their own.
 
 use std::cell::RefCell;
 use std::num::NonZeroU64;
@@ -19,7 +19,8 @@ const FIELD_WORDS: usize = FIELD_BYTES / 8;
 
 /// One span.
 pub(crate) struct Slot {
-    /// Generation in the high half (odd while it is used), references in the low one.
+    /// Generation in the high half (odd while it is used), the slot's number and references together in the low one; [`NUMBERED`]. So
+    /// this is the span's id as long as it has one reference and no number.
     life: AtomicU64,
     /// Number of its callsite; with [`SILENT`] when nothing is recorded of it, or [`UNRECORDED`].
     callsite: AtomicU32,
@@ -27,8 +28,6 @@ pub(crate) struct Slot {
     pub(crate) was_entered: AtomicBool,
     /// Its parent has been recorded by a link.
     pub(crate) is_linked: AtomicBool,
-    /// Another span was made in it, which may ask for it from any thread.
-    pub(crate) is_parent: AtomicBool,
     /// The span that it was made in; 0: none.
     pub(crate) parent: AtomicU64,
     /// Id in the session, when it has begun with one; 0: not yet.
@@ -37,8 +36,9 @@ pub(crate) struct Slot {
     pub(crate) created: AtomicU64,
     /// Ticks that it was entered for.
     pub(crate) busy: AtomicU64,
-    /// Of these those of the first time, where it was a span of the thread that had made it: only that thread stores here.
-    pub(crate) first_busy: AtomicU64,
+    /// When it was left for the first time, where it was a span of the thread that had made it: only that thread stores here. Before
+    /// [`Slot::created`]: that was another span.
+    pub(crate) first_left: AtomicU64,
     /// The begin without an id, as [`What`]; its arguments, while they wait. Valid while it has no number and
     /// is not silent.
     begin: AtomicU64,
@@ -53,22 +53,30 @@ pub(crate) const SILENT: u32 = 1 << 31;
 /// Beside it: the span is not in the ring. A system tracer may want it.
 pub(crate) const UNRECORDED: u32 = 1 << 30;
 
+/// In a slot's life: the span has a [number](Slot::number).
+const NUMBERED: u64 = 1 << 31;
+
 /// The slot of no span.
-pub(crate) static NOBODY: Slot = Slot::new();
+pub(crate) static NOBODY: Slot = Slot::new(0);
+
+/// Of a span's life or id: the slot's number, and references.
+#[inline(always)]
+fn low(life: u64) -> u32 {
+    (life & !NUMBERED) as u32
+}
 
 impl Slot {
-    const fn new() -> Self {
+    const fn new(number: u32) -> Self {
         Self {
-            life: AtomicU64::new(0),
+            life: AtomicU64::new(number as u64),
             callsite: AtomicU32::new(SILENT),
             was_entered: AtomicBool::new(false),
             is_linked: AtomicBool::new(false),
-            is_parent: AtomicBool::new(false),
             parent: AtomicU64::new(0),
             number: AtomicU64::new(0),
             created: AtomicU64::new(0),
             busy: AtomicU64::new(0),
-            first_busy: AtomicU64::new(0),
+            first_left: AtomicU64::new(0),
             begin: AtomicU64::new(0),
             fields: [const { AtomicU64::new(0) }; FIELD_WORDS],
             next: AtomicU32::new(0),
@@ -148,19 +156,27 @@ impl Slot {
 
     /// One more has it, who had nothing that keeps it: false when nobody has it any more, or it is another span by now.
     pub(crate) fn try_hold(&self, id: u64) -> bool {
-        let more = |life: u64| (life >> 32 == id >> 32 && life as u32 != 0).then_some(life + 1);
+        let more = |life: u64| (life >> 32 == id >> 32 && low(life) >= low(id)).then_some(life + 1);
         self.life.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
     }
 
     /// One less has it; true when that was the last.
-    pub(crate) fn let_go(&self) -> bool {
-        self.life.fetch_sub(1, Ordering::AcqRel) as u32 == 1
+    pub(crate) fn let_go(&self, id: u64) -> bool {
+        low(self.life.fetch_sub(1, Ordering::AcqRel)) == low(id)
     }
 
     /// As [`Slot::let_go`], of one who was given it by [`Slot::try_hold`]: it may be another span by now, if its last owner relied on [`Slot::is_alone`].
     pub(crate) fn let_go_again(&self, id: u64) -> bool {
-        let less = |life: u64| (life >> 32 == id >> 32 && life as u32 != 0).then_some(life - 1);
-        self.life.fetch_update(Ordering::AcqRel, Ordering::Acquire, less).is_ok_and(|life| life as u32 == 1)
+        let less = |life: u64| (life >> 32 == id >> 32 && low(life) >= low(id)).then_some(life - 1);
+        self.life
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, less)
+            .is_ok_and(|life| low(life) == low(id))
+    }
+
+    /// The span with this id is about to get a number. (It may be another by now, as in [`Slot::let_go_again`].)
+    pub(crate) fn begin_number(&self, id: u64) {
+        let with = |life: u64| (life >> 32 == id >> 32).then_some(life | NUMBERED);
+        let _ = self.life.fetch_update(Ordering::AcqRel, Ordering::Acquire, with);
     }
 
     /// Whether it is (still) the span with this id.
@@ -170,14 +186,14 @@ impl Slot {
     }
 
     /// True under three conditions: it is (still) the span with this id, the caller has the only reference,
-    /// and no other thread knows it. (A span in it would make it known.) Then it may be given back at once,
-    /// without the locked instruction of [`Slot::let_go`], which costs as much as a record. A thread that has
+    /// and the span has no number.
+    ///
+    /// If no span was made in it, either, then no other thread knows it. It may be given back at once, without the
+    /// locked instruction of [`Slot::let_go`], which costs as much as a record. A thread that has
     /// copied its id may ask for it at this moment: it finds it or not, and keeps nothing alive.
     #[inline(always)]
     pub(crate) fn is_alone(&self, id: u64) -> bool {
-        self.life.load(Ordering::Acquire) == (id >> 32 << 32 | 1)
-            && !self.is_parent.load(Ordering::Relaxed)
-            && self.number.load(Ordering::Relaxed) == 0
+        self.life.load(Ordering::Acquire) == id
     }
 }
 
@@ -233,7 +249,7 @@ impl Mine {
 impl Drop for Mine {
     fn drop(&mut self) {
         let last = thread::with(|thread| thread.free.replace(CLOSED));
-        let last = (last < CLOSED).then_some(last);
+        let last = u32::try_from(last).ok().map(number_of);
         self.slots[..self.len].iter().copied().chain(last).for_each(|number| FREE.push(number, link));
         self.len = 0;
     }
@@ -267,7 +283,8 @@ fn fetch() -> Option<u32> {
         let (chunk, _) = place_of(number);
         let cell = SLOTS.get(chunk)?;
         if cell.get().is_none() {
-            let slots = || (0..FIRST << chunk).map(|_| Slot::new()).collect();
+            let first = (FIRST << chunk) - FIRST;
+            let slots = || (first..first + (FIRST << chunk)).map(Slot::new).collect();
             dynamic::prepare(|| cell.get_or(slots))??;
         }
         match USED.compare_exchange(number, number + 1, Ordering::Relaxed, Ordering::Relaxed) {
@@ -280,12 +297,11 @@ fn fetch() -> Option<u32> {
 /// The slot that this thread has given back last, with one reference: for a span of a callsite within a parent.
 #[inline(always)]
 pub(crate) fn claim_last(thread: &Thread, callsite: u32, parent: u64) -> Option<(NonZeroU64, &'static Slot)> {
-    let number = thread.free.get();
-    if number >= CLOSED {
+    if thread.free.get() < 0 {
         return None;
     }
     thread.free.set(NONE);
-    live(number, thread.free_slot.get().get(), callsite, parent)
+    live(thread.free_slot.get().get(), callsite, parent)
 }
 
 /// Any slot. `None` when there are more than 200 million spans.
@@ -293,13 +309,12 @@ pub(crate) fn claim(thread: &Thread, callsite: u32, parent: u64) -> Option<(NonZ
     if let Some(last) = claim_last(thread, callsite, parent) {
         return Some(last);
     }
-    let number = take()?;
-    live(number, at(number)?, callsite, parent)
+    live(at(take()?)?, callsite, parent)
 }
 
 /// A span begins to live.
 #[inline(always)]
-fn live(number: u32, slot: &'static Slot, callsite: u32, parent: u64) -> Option<(NonZeroU64, &'static Slot)> {
+fn live(slot: &'static Slot, callsite: u32, parent: u64) -> Option<(NonZeroU64, &'static Slot)> {
     // The next generation, which is odd, and one reference. (A free slot has none.)
     let life = slot.life.load(Ordering::Relaxed).wrapping_add(1 << 32 | 1);
     slot.callsite.store(callsite, Ordering::Relaxed);
@@ -307,10 +322,21 @@ fn live(number: u32, slot: &'static Slot, callsite: u32, parent: u64) -> Option<
     slot.parent.store(parent, Ordering::Relaxed);
     slot.number.store(0, Ordering::Relaxed);
     slot.created.store(0, Ordering::Relaxed);
-    slot.first_busy.store(0, Ordering::Relaxed);
     slot.life.store(life, Ordering::Release);
     // (The generation is odd: said once more, so that nothing is compared.)
-    Some((NonZeroU64::new((life - 1) | 1 << 32 | u64::from(number))?, slot))
+    Some((NonZeroU64::new(life | 1 << 32)?, slot))
+}
+
+/// Number of the slot that the low half of an id is of.
+#[inline(always)]
+fn number_of(id: u32) -> u32 {
+    id.wrapping_sub(1)
+}
+
+/// What the life of a span's slot becomes when nobody has the span any more: the next generation, without a reference.
+#[inline(always)]
+fn freed(id: u64) -> u64 {
+    id.wrapping_add((1 << 32) - 1)
 }
 
 /// A free slot of this thread.
@@ -348,7 +374,7 @@ pub(crate) fn get(id: u64) -> Option<&'static Slot> {
 
 #[inline(never)]
 fn look_for(thread: &Thread, id: u64) -> Option<&'static Slot> {
-    let slot = at(id as u32)?;
+    let slot = at(number_of(id as u32))?;
     thread.found.set(id);
     thread.found_slot.set(Lasting::new(slot));
     Some(slot)
@@ -363,21 +389,20 @@ pub(crate) fn keeps_last(thread: &Thread) -> bool {
 /// Gives a slot back that nobody has any more, for the thread's next span. Nothing but its first stretch has come of that span ([`Slot::is_alone`]).
 #[inline(always)]
 pub(crate) fn keep_last(thread: &Thread, id: u64, slot: &'static Slot) {
-    slot.life.store(((id >> 32) + 1) << 32, Ordering::Release);
-    thread.free.set(id as u32);
+    slot.life.store(freed(id), Ordering::Release);
+    thread.free.set(id as i32);
     thread.free_slot.set(Lasting::new(slot));
 }
 
 /// Gives a slot back that nobody has any more.
 pub(crate) fn give_back(thread: &Thread, id: u64, slot: &'static Slot) {
     slot.is_linked.store(false, Ordering::Relaxed);
-    slot.is_parent.store(false, Ordering::Relaxed);
     slot.busy.store(0, Ordering::Relaxed);
     if keeps_last(thread) {
         return keep_last(thread, id, slot);
     }
-    slot.life.store(((id >> 32) + 1) << 32, Ordering::Release);
-    give(id as u32);
+    slot.life.store(freed(id), Ordering::Release);
+    give(number_of(id as u32));
 }
 
 #[inline(never)]
@@ -412,9 +437,14 @@ mod tests {
     fn ids_end_with_their_spans() {
         let (id, slot) = claim_one(3, 7);
         assert!(std::ptr::eq(get(id).unwrap(), slot));
+        assert!(slot.is_alone(id));
         slot.hold();
-        assert!(!slot.let_go());
-        assert!(slot.let_go());
+        assert!(slot.try_hold(id) && !slot.is_alone(id));
+        assert!(!slot.let_go(id) && !slot.let_go_again(id) && slot.is_alone(id));
+        slot.begin_number(id);
+        assert!(!slot.is_alone(id) && slot.try_hold(id) && !slot.let_go_again(id));
+        assert!(slot.let_go(id));
+        assert!(!slot.try_hold(id) && !slot.let_go_again(id));
         give_back_one(id);
         assert!(get(id).is_none());
         let (again, same) = claim_one(4, 0);
@@ -427,11 +457,12 @@ mod tests {
     fn generations_begin_again_after_the_last() {
         let (id, slot) = claim_one(3, 7);
         give_back_one(id);
-        slot.life.store(u64::from(u32::MAX - 1) << 32, Ordering::Relaxed);
+        let number = slot.life.load(Ordering::Relaxed) & u64::from(u32::MAX);
+        slot.life.store(u64::from(u32::MAX - 1) << 32 | number, Ordering::Relaxed);
         let (last, same) = claim_one(3, 7);
         assert!(std::ptr::eq(slot, same) && last >> 32 == u64::from(u32::MAX) && get(last).is_some());
         give_back_one(last);
-        assert_eq!(slot.life.load(Ordering::Relaxed), 0);
+        assert_eq!(slot.life.load(Ordering::Relaxed), number);
         let (next, same) = claim_one(3, 7);
         assert!(std::ptr::eq(slot, same) && next >> 32 == 1 && get(next).is_some() && get(last).is_none());
         give_back_one(next);

@@ -14,13 +14,14 @@
 use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
 
-use silverpoint::dynamic::{self, Arguments, Encoder, Here, Lasting, Later, Marks, Recorded, Wanted};
+use silverpoint::dynamic::{self, Arguments, Here, Lasting, Later, Marks, Recorded, Wanted};
 use tracing_core::Metadata;
 use tracing_core::span::{Attributes, Id, Record};
 
 use crate::callsite::Callsite;
 use crate::fields::{Plan, Words};
 use crate::links::{self, link_to_parent};
+use crate::numbers::{held, number_of};
 use crate::open::{Frame, What, current};
 use crate::records::{plain, record_taken, take, with_fields};
 use crate::role::Role;
@@ -120,7 +121,7 @@ fn new_words_beside(attributes: &Attributes<'_>) -> Option<Id> {
 #[inline(always)]
 fn wait(thread: &Thread, id: NonZeroU64, slot: &'static Slot) {
     if thread.open.id() != 0 {
-        thread.open.innermost().slot.is_parent.store(true, Ordering::Relaxed);
+        thread.open.make_parent();
     }
     thread.pending.set(id.get());
     thread.pending_slot.set(Lasting::new(slot));
@@ -169,7 +170,7 @@ fn make(attributes: &Attributes<'_>, open: u64, parent: u64) -> Option<Id> {
             thread::with(|thread| wait(thread, id, slot));
         } else {
             marks.set_first(Role::AsyncBegin.mark());
-            begin_with_id(callsite, slot, attributes, &mut arguments, &marks);
+            begin_with_id(callsite, id.get(), slot, attributes, &mut arguments, &marks);
         }
     }
     Some(Id::from_non_zero_u64(id))
@@ -179,12 +180,14 @@ fn make(attributes: &Attributes<'_>, open: u64, parent: u64) -> Option<Id> {
 #[inline(never)]
 fn begin_with_id(
     callsite: &Callsite,
+    id: u64,
     slot: &Slot,
     attributes: &Attributes<'_>,
     arguments: &mut Arguments,
     marks: &Marks,
 ) {
     let number = silverpoint::new_id();
+    slot.begin_number(id);
     slot.number.store(number, Ordering::Relaxed);
     let wanted = wanted_of(callsite, slot);
     let ticks = record_taken(callsite, wanted, Role::AsyncBegin, Some(number), arguments, marks);
@@ -201,7 +204,7 @@ fn begin_with_id(
 /// Keeps how a span begins whose fields are a few numbers; false when they are not those of the plan.
 #[inline(always)]
 fn keep_words(callsite: &Callsite, plan: &Plan, slot: &Slot, attributes: &Attributes<'_>) -> bool {
-    let mut words = Words::new(slot);
+    let mut words = Words::kept(slot);
     attributes.record(&mut words);
     let has_all = words.has_all(plan);
     if has_all {
@@ -226,16 +229,16 @@ fn keep(callsite: &Callsite, wanted: Wanted, slot: &Slot, arguments: &mut Argume
 #[inline(always)]
 pub(crate) fn enter(id: u64) {
     thread::with(|thread| {
-        let slot = thread.pending_slot.get().get();
-        if thread.pending.get() != id || !is_here(thread, id, slot) {
+        let (slot, outer) = (thread.pending_slot.get().get(), thread.open.id());
+        if thread.pending.get() != id || !slot.is_alone(id) || slot.parent.load(Ordering::Relaxed) != outer {
             return enter_otherwise(id);
         }
         let what = slot.begin();
-        if !what.is_bare() || !thread.open.is_near() {
+        if !what.is_bare() || (outer != 0 && !thread.open.is_near()) {
             return enter_with_words(id, slot);
         }
         let recorded = dynamic::record_words_at_once(thread.here.get(), what.plain_site(), []);
-        entered_near(thread, id, slot, what, recorded);
+        entered_near(thread, outer, id, slot, what, recorded);
     });
 }
 
@@ -248,19 +251,26 @@ fn enter_with_words(id: u64, slot: &'static Slot) {
             return enter_otherwise(id);
         }
         let recorded = dynamic::record_few_at_once(what.site(), &slot.few(), what.len() / 8);
-        entered_near(thread, id, slot, what, recorded);
+        entered_near(thread, thread.open.id(), id, slot, what, recorded);
     });
 }
 
 /// The begin of the span that this thread has made last was recorded, or has to be later.
 #[inline(always)]
-fn entered_near(thread: &Thread, id: u64, slot: &'static Slot, what: What, recorded: Result<u64, Later>) {
+fn entered_near(
+    thread: &Thread,
+    outer: u64,
+    id: u64,
+    slot: &'static Slot,
+    what: What,
+    recorded: Result<u64, Later>,
+) {
     thread.pending.set(0);
     slot.was_entered.store(true, Ordering::Relaxed);
     match recorded {
         Ok(ticks) => {
             slot.created.store(ticks, Ordering::Relaxed);
-            thread.open.enter_near(Frame { id, slot, begun: ticks, what });
+            thread.open.enter_near(outer, Frame { id, slot, begun: ticks, what });
         }
         Err(later) => begin_later(id, slot, later),
     }
@@ -310,7 +320,7 @@ fn open_begun(thread: &Thread, id: u64, slot: &'static Slot, what: What, begun: 
             slot.created.store(ticks, Ordering::Relaxed);
             Frame { id, slot, begun: ticks, what }
         }
-        _ => silent(id, slot),
+        _ => Frame::silent(id, slot),
     };
     thread.open.enter(frame);
 }
@@ -330,7 +340,9 @@ fn begin_later(id: u64, slot: &'static Slot, later: Later) {
 /// A span that is entered once more, or elsewhere than it was made: a stretch of one that has an id.
 fn begin_again(id: u64, slot: &'static Slot) -> Frame {
     slot.was_entered.store(true, Ordering::Relaxed);
-    let Some(callsite) = table::of_slot(slot).filter(|_| !slot.is_silent()) else { return silent(id, slot) };
+    let Some(callsite) = table::of_slot(slot).filter(|_| !slot.is_silent()) else {
+        return Frame::silent(id, slot);
+    };
     let number = number_of(id);
     let wanted = wanted_of(callsite, slot).of_site(callsite.plain(Role::Segment));
     let (site, given) = plain(callsite, wanted, Role::Segment, |encoder| encoder.u64(number));
@@ -345,26 +357,24 @@ fn begin_again(id: u64, slot: &'static Slot) -> Frame {
     Frame { id, slot, begun: given.ticks, what }
 }
 
-/// One of which nothing is recorded.
-pub(crate) fn silent(id: u64, slot: &'static Slot) -> Frame {
-    Frame { id, slot, begun: 0, what: What::NOTHING }
-}
-
 /// The span is left in this thread.
 #[inline(always)]
 pub(crate) fn exit(id: u64) {
     thread::with(|thread| {
-        if thread.open.id() != id || thread.pending.get() != 0 || !thread.open.is_near() {
+        if thread.open.id() != id || thread.pending.get() != 0 {
             return exit_otherwise(id);
         }
-        let Frame { slot, begun, what, .. } = thread.open.innermost();
-        thread.open.leave_near();
+        let Some(Frame { slot, begun, what, .. }) = thread.open.leave_near() else {
+            return exit_otherwise(id);
+        };
         if !what.is_for_ring_alone() {
             return end_otherwise(id, slot, begun, what);
         }
         match dynamic::end_span_at_once(thread.here.get(), what.plain_site(), begun) {
-            Ok(ended) if what.is_first() => ended_first(thread, id, slot, begun, ended),
-            Ok(ended) => ended_again(id, slot, begun, ended),
+            Ok(ended) if what.is_first_alone() && slot.is_alone(id) => {
+                ended_alone(thread, id, slot, ended);
+            }
+            Ok(ended) => ended_at(thread, id, slot, begun, what, ended),
             Err(later) => end_later(id, slot, begun, what, later),
         }
     });
@@ -406,22 +416,24 @@ fn end_later(id: u64, slot: &'static Slot, begun: u64, what: What, later: Later)
 }
 
 /// A stretch of a span has ended.
+#[inline(never)]
 fn ended_at(thread: &Thread, id: u64, slot: &'static Slot, begun: u64, what: What, ended: u64) {
-    if what.is_first() {
-        ended_first(thread, id, slot, begun, ended);
-    } else {
+    if !what.is_first() {
         ended_again(id, slot, begun, ended);
+    } else if slot.is(id) {
+        slot.first_left.store(ended, Ordering::Relaxed);
+        if what.is_first_alone() {
+            ended_alone(thread, id, slot, ended);
+        }
     }
 }
 
-/// The first one, where it was a span of this thread.
+/// The first one, where it was a span of this thread, and no other was made in it.
 #[inline(always)]
-fn ended_first(thread: &Thread, id: u64, slot: &'static Slot, begun: u64, ended: u64) {
-    if slot.is(id) {
-        slot.first_busy.store(ended.saturating_sub(begun), Ordering::Relaxed);
-        thread.left.set(id);
-        thread.left_slot.set(Lasting::new(slot));
-    }
+fn ended_alone(thread: &Thread, id: u64, slot: &'static Slot, ended: u64) {
+    slot.first_left.store(ended, Ordering::Relaxed);
+    thread.left.set(id);
+    thread.left_slot.set(Lasting::new(slot));
 }
 
 /// Another one. What lies within another stretch of the same span counts with that.
@@ -445,78 +457,6 @@ fn settle_pending() {
 #[cold]
 fn settle(id: u64) {
     let _ = held(id, |slot| slot.was_entered.load(Ordering::Relaxed) || number_of(id) != 0);
-}
-
-/// As [`number_of`], of a span that the caller does not hold.
-///
-/// For a record of the ring it is 0 if the ring has nothing of the span, which LTTng alone wants.
-pub(crate) fn number_of_other(id: u64, wanted: Wanted) -> u64 {
-    if id == 0 {
-        return 0;
-    }
-    let look = |slot: &Slot| if wanted.by_ring() && !slot.is_recorded() { 0 } else { number_of(id) };
-    held(id, look).unwrap_or(0)
-}
-
-/// Looks at a span that the caller does not hold: it may have gone to another thread, and be closed there at any moment. `None`: it is.
-fn held<R>(id: u64, look: impl FnOnce(&Slot) -> R) -> Option<R> {
-    let slot = slots::get(id).filter(|slot| slot.try_hold(id))?;
-    let seen = look(slot);
-    if slot.let_go_again(id) {
-        close(id, slot);
-    }
-    Some(seen)
-}
-
-/// The id of a span in the session: it begins with one now, if it has not. 0: there is nothing of it.
-#[inline]
-pub(crate) fn number_of(id: u64) -> u64 {
-    let Some(slot) = slots::get(id).filter(|slot| !slot.is_silent()) else { return 0 };
-    match slot.number.load(Ordering::Acquire) {
-        0 => give_number(slot),
-        number => number,
-    }
-}
-
-#[cold]
-fn give_number(slot: &Slot) -> u64 {
-    let Some(callsite) = table::of_slot(slot) else { return 0 };
-    // One that was entered before began then. (Once it has an id, another thread may enter it.)
-    let begun = slot.created.load(Ordering::Relaxed);
-    let number = silverpoint::new_id();
-    if let Err(given) = slot.number.compare_exchange(0, number, Ordering::AcqRel, Ordering::Acquire) {
-        return given;
-    }
-    callsite.make_async();
-    let what = slot.begin();
-    let site = callsite.with_id(what.site(), begun != 0);
-    let wanted = wanted_of(callsite, slot).of_site(site);
-    if site == 0 {
-        if wanted.by_ring() {
-            dynamic::lose_without_site();
-        }
-        return number;
-    }
-    let put = &mut |encoder: &mut Encoder<'_>| {
-        encoder.u64(number);
-        if begun != 0 {
-            encoder.u64(begun);
-        }
-        slot.put(encoder, what.len());
-    };
-    let ticks = if wanted.by_ring_alone() {
-        match dynamic::record_short(callsite.level, site, put) {
-            Recorded::At { ticks } => ticks,
-            _ => 0,
-        }
-    } else {
-        dynamic::give_short(callsite.level, site, wanted, put).ticks
-    };
-    if ticks != 0 {
-        let _ = slot.created.compare_exchange(0, ticks, Ordering::Relaxed, Ordering::Relaxed);
-    }
-    link_to_parent(callsite, slot, number);
-    number
 }
 
 /// Fields that were not there when the span was made, or are others now.
@@ -557,7 +497,7 @@ fn let_go_otherwise(id: u64) -> bool {
             slots::give_back(thread, id, slot);
             return true;
         }
-        if !slot.let_go() {
+        if !slot.let_go(id) {
             return false;
         }
         close(id, slot);
@@ -567,7 +507,7 @@ fn let_go_otherwise(id: u64) -> bool {
 
 /// Nobody has the span any more.
 #[inline(never)]
-fn close(id: u64, slot: &'static Slot) {
+pub(crate) fn close(id: u64, slot: &'static Slot) {
     thread::with(|thread| {
         if thread.pending.get() == id {
             thread.pending.set(0);
@@ -584,8 +524,12 @@ fn close(id: u64, slot: &'static Slot) {
 #[cold]
 fn end(slot: &Slot, number: u64) {
     let Some(callsite) = table::of_slot(slot) else { return };
-    let busy = slot.busy.load(Ordering::Relaxed) + slot.first_busy.load(Ordering::Relaxed);
     let created = slot.created.load(Ordering::Relaxed);
+    let first = match created {
+        0 => 0,
+        created => slot.first_left.load(Ordering::Relaxed).saturating_sub(created),
+    };
+    let busy = slot.busy.load(Ordering::Relaxed) + first;
     let ns = |ticks: u64| dynamic::ticks_to_ns(ticks) as i64;
     plain(callsite, wanted_of(callsite, slot), Role::AsyncEnd, |encoder| {
         // Without a beginning that is known, at least the time in it.

@@ -122,12 +122,11 @@ impl tracing_core::Subscriber for Subscriber {
     }
 
     fn event(&self, event: &Event<'_>) {
-        match table::find(event.metadata()) {
-            Some(callsite) if event.is_contextual() && !dynamic::is_usdt_attached() => {
-                events::event_at(callsite, event);
-            }
-            _ => self.event_otherwise(event),
+        let Some(callsite) = table::find(event.metadata()) else { return self.event_otherwise(event) };
+        if !event.is_contextual() || dynamic::is_usdt_attached() {
+            return self.event_otherwise(event);
         }
+        events::event_at(callsite, event);
     }
 
     fn enter(&self, span: &Id) {

@@ -52,7 +52,10 @@ fn enter_for_record(meta: &'static Metadata<'static>) -> Option<&'static Callsit
 /// The same, where it is in the first place that is looked at: nearly all are.
 #[inline(always)]
 pub(crate) fn find(meta: &'static Metadata<'static>) -> Option<&'static Callsite> {
-    TABLE[place_of(meta)].get().filter(|callsite| std::ptr::eq(callsite.meta, meta))
+    match TABLE[place_of(meta)].get() {
+        Some(callsite) if std::ptr::eq(callsite.meta, meta) => Some(callsite),
+        _ => None,
+    }
 }
 
 #[inline(always)]

@@ -16,21 +16,21 @@ pub(crate) struct Thread {
     /// The span that the thread has made last, while it has not been entered; 0: none. And its slot.
     pub(crate) pending: Cell<u64>,
     pub(crate) pending_slot: Cell<Lasting<Slot>>,
-    /// The span that it has left last, where it was made in this thread and entered once. And its slot.
+    /// The span that it has left last, where it was made in this thread, was entered once, and no other was made in it. And its slot.
     pub(crate) left: Cell<u64>,
     pub(crate) left_slot: Cell<Lasting<Slot>>,
     /// The span that was looked for last, and its slot.
     pub(crate) found: Cell<u64>,
     pub(crate) found_slot: Cell<Lasting<Slot>>,
-    /// The slot that was given back last: its number, or [`NONE`], or [`CLOSED`]. Where spans follow each other, they all live there.
-    pub(crate) free: Cell<u32>,
+    /// The slot that was given back last: the low half of its span's id, or [`NONE`], or [`CLOSED`]. Where spans follow each other, they all live there.
+    pub(crate) free: Cell<i32>,
     pub(crate) free_slot: Cell<Lasting<Slot>>,
 }
 
 /// [`Thread::free`]: there is none.
-pub(crate) const NONE: u32 = u32::MAX;
+pub(crate) const NONE: i32 = -1;
 /// [`Thread::free`]: there is none, and the thread may keep none: nobody would give it back when the thread ends.
-pub(crate) const CLOSED: u32 = u32::MAX - 1;
+pub(crate) const CLOSED: i32 = -2;
 
 thread_local! {
     static THREAD: Thread = const {

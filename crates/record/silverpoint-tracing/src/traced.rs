@@ -16,7 +16,6 @@ use crate::open::{Frame, What};
 use crate::records::with_fields;
 use crate::role::Role;
 use crate::slots::Slot;
-use crate::spans::silent;
 use crate::thread::Thread;
 
 /// An event in the innermost open span, of which the ring alone does not decide.
@@ -64,7 +63,7 @@ pub(crate) fn wanted_of(callsite: &Callsite, slot: &Slot) -> Wanted {
 pub(crate) fn begin(thread: &Thread, id: u64, slot: &'static Slot, what: What) {
     if what.site() == 0 {
         dynamic::lose_without_site();
-        return thread.open.enter(silent(id, slot));
+        return thread.open.enter(Frame::silent(id, slot));
     }
     let put = &mut |encoder: &mut Encoder<'_>| slot.put(encoder, what.len());
     let given = dynamic::give_short(what.level(), what.site(), what.wanted(), put);

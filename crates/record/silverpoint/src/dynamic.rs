@@ -34,7 +34,7 @@ use std::fmt;
 use std::sync::atomic::Ordering;
 
 pub use crate::atrace_call::AtraceCall;
-pub use crate::few::{FewWords, Places};
+pub use crate::few::{FewWords, PLACES, Places};
 pub use crate::located::{Located, Place, located, record_elsewhere};
 pub use crate::platform::lasting::Lasting;
 use crate::platform::owner::{self, ALWAYS_FITS, Cause, Owned, Reservation};
@@ -49,6 +49,7 @@ pub use crate::replay::{Marks, Named};
 pub use crate::shapes::{SHAPES, Shapes};
 pub use crate::span::innermost_stretch;
 pub use crate::span_step::SpanStep;
+pub use crate::text_alone::TextAlone;
 pub use crate::wanted::{Given, Wanted, give_end, give_short, tracer_wants, wanted};
 pub use crate::watch::on_change;
 pub use silverpoint_wire::bytes::floor_char_boundary;
@@ -164,20 +165,14 @@ impl Arguments {
         Self { scratch: Scratch::new(), len: 0, is_cut: false, is_lost: false }
     }
 
-    /// Formats the only one of them, a text (code `s`): as [`Encoder::formatted`] where there is nothing else. Nothing of these may be encoded before.
-    #[inline(always)]
-    pub fn encode_formatted(&mut self, text: fmt::Arguments<'_>) {
-        let unfinished = Unfinished;
-        match Writer::formatted_alone(&mut self.scratch, text) {
-            Ok(len) => self.len = len,
-            Err(long) => self.encode_long(&long),
-        }
-        unfinished.finish();
+    /// Where they are put together.
+    pub(crate) fn scratch(&mut self) -> &mut Scratch {
+        &mut self.scratch
     }
 
-    #[inline(never)]
-    fn encode_long(&mut self, text: &Long) {
-        let writer = Writer::formatted_long(&mut self.scratch, LEAST, text);
+    /// The only one of them is a text, which was put there.
+    pub(crate) fn end_text(&mut self, text: &Long) {
+        let writer = Writer::behind(&mut self.scratch, LEAST, text);
         (self.is_cut, self.is_lost) = (writer.was_cut(), writer.has_overrun());
         self.len = writer.position() as usize - self.scratch.start() as usize;
     }

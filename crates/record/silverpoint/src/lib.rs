@@ -90,6 +90,7 @@ mod sig;
 mod site;
 mod span;
 mod span_step;
+mod text_alone;
 mod trace_context;
 #[cfg(usdt)]
 mod usdt;

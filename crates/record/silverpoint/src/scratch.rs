@@ -45,6 +45,9 @@ fn most() -> usize {
 }
 
 impl Scratch {
+    /// Bytes for arguments in a new one.
+    pub(crate) const ROOM: usize = NEAR - BEFORE;
+
     #[inline(always)]
     pub(crate) fn new() -> Self {
         Self {

@@ -75,7 +75,7 @@ fn reserve_in(producer: &'static Producer<Machine>, size: usize, most: usize) ->
     // The clock before what follows, so that it does not wait for the lines asked for below.
     let ticks = clock::counter();
     let at = producer.here().wrapping_add(position as usize);
-    if producer.reaches(AHEAD + most) {
+    if producer.reaches(position, AHEAD + most) {
         lines::take(at.wrapping_add(AHEAD), most);
     }
     Ok(Reservation { producer, at, position, ticks, room: size, ready: HOT })
@@ -169,7 +169,7 @@ impl Reservation {
     /// As for `commit`.
     #[inline(always)]
     pub unsafe fn commit_ahead(self, size: usize) {
-        if self.producer.reaches(AHEAD + size) {
+        if self.producer.reaches(self.position, AHEAD + size) {
             lines::take(self.at.wrapping_add(AHEAD), size);
         }
         // SAFETY: by the caller.

@@ -349,10 +349,10 @@ impl<P: Platform> Producer<P> {
         self.cur.get() + size as u64 <= bound
     }
 
-    /// Whether lines may be asked for up to so many bytes ahead.
+    /// Whether lines may be asked for up to so many bytes behind [`Producer::position`].
     #[inline(always)]
-    pub fn reaches(&self, size: usize) -> bool {
-        self.cur.get() + size as u64 <= self.reach.get()
+    pub fn reaches(&self, position: u64, size: usize) -> bool {
+        position + size as u64 <= self.reach.get()
     }
 
     /// Publishes what was written at `position`, which is [`Producer::position`]: `size` bytes, and the pad before them. The caller holds the lane busy and

@@ -301,7 +301,7 @@ fn texts_alone_are_whole() {
     fn alone(value: &dyn Value) {
         event!(name: "alone", Level::INFO, value);
     }
-    const LENGTHS: [usize; 9] = [0, 1, 63, 64, 500, 504, 505, 5_000, 60_000];
+    const LENGTHS: [usize; 15] = [0, 1, 63, 64, 127, 128, 129, 227, 228, 229, 500, 504, 505, 5_000, 60_000];
     const HUGE: usize = 2_000_000;
     /// Longer ones are shown by their length.
     const SHOWN: usize = 100;
@@ -366,6 +366,7 @@ fn numbers_of_each_count_are_whole() {
             for n in 0..ROUNDS {
                 let (unsigned, float) = (n as u64 + (1 << 63), n as f64 + 0.5);
                 let some = (n % 3 != 0).then_some(n);
+                let flag = (n % 2 != 0).then_some(true);
                 all! { n:
                     "e1", "s1": a = n;
                     "e2", "s2": a = n, b = unsigned;
@@ -375,6 +376,7 @@ fn numbers_of_each_count_are_whole() {
                     "e7", "s7": a = n, b = unsigned, c = float, d = -n, e = n, f = n, g = n;
                     "e some", "s some": a = n, b = some, c = float;
                     "e flag", "s flag": a = n, b = n % 2 == 0, c = float;
+                    "e flags", "s flags": a = n, b = flag, c = flag;
                 }
             }
         });
@@ -400,7 +402,8 @@ fn numbers_of_each_count_are_whole() {
     }
     let some = twice(&|n| if n % 3 == 0 { format!("{n}, {n}.5") } else { format!("{n}, {n}, {n}.5") });
     let flag = twice(&|n| format!("{n}, {}, {n}.5", n % 2 == 0));
-    for (what, expected) in [("some", some), ("flag", flag)] {
+    let flags = twice(&|n| if n % 2 == 0 { n.to_string() } else { format!("{n}, true, true") });
+    for (what, expected) in [("some", some), ("flag", flag), ("flags", flags)] {
         assert_eq!(session.args_of(&format!("e {what}")), expected);
         assert_eq!(session.args_of(&format!("s {what}")), expected);
     }

@@ -41,30 +41,14 @@ impl<'a> Writer<'a> {
         self.at = sink.at;
     }
 
-    /// The same of a text that is all there is, without a writer: gives the bytes that it takes. Where that is more than a few instructions,
-    /// [`Writer::formatted_long`] goes on with what this gives.
-    #[inline(always)]
-    pub(crate) fn formatted_alone(scratch: &mut Scratch, text: fmt::Arguments<'_>) -> Result<usize, Long> {
-        let (start, end) = (scratch.start(), scratch.end());
-        let begin = start.wrapping_add(4);
-        let end = end.wrapping_sub(CUT_HEADER - 4);
-        let mut sink = Bounded { at: begin, end, begin, missing: 0, whole: usize::MAX, scratch };
-        // An error of a Display implementation ends the text where it is.
-        let _ = fmt::Write::write_fmt(&mut sink, text);
-        let written = (sink.at as usize).wrapping_sub(begin as usize);
-        if written >= SHORT_TEXT || sink.whole != usize::MAX {
-            seldom();
-            return Err(Long { sink, begin });
-        }
-        // SAFETY: the length's four bytes lie before the text.
-        unsafe { start.cast::<u32>().write_unaligned((written as u32).to_le()) };
-        Ok(4 + written)
-    }
-
-    /// A writer behind that text, which is long.
-    pub(crate) fn formatted_long(scratch: &'a mut Scratch, least: usize, text: &Long) -> Self {
+    /// A writer behind a text that is all there is: what [`Long`] took.
+    pub(crate) fn behind(scratch: &'a mut Scratch, least: usize, text: &Long) -> Self {
         let mut writer = Self::into_scratch(scratch, least);
-        writer.formatted_otherwise(&text.sink, text.begin);
+        let begin = writer.at.wrapping_add(4);
+        let (at, end) = (begin.wrapping_add(text.written), begin.wrapping_add(text.room));
+        let Long { missing, whole, is_moved, .. } = *text;
+        let sink = Bounded { at, end, begin, missing, whole, scratch: writer.scratch };
+        writer.formatted_otherwise(&sink, if is_moved { ptr::null_mut() } else { begin });
         writer
     }
 
@@ -109,10 +93,37 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// A text that was formatted, but is not whole, short, or where it was begun.
+/// A text behind its length at the start of a scratch, which takes pieces of it. (Without an address: the scratch may be moved between two of them.)
 pub(crate) struct Long {
-    sink: Bounded,
-    begin: *mut u8,
+    written: usize,
+    /// As [`Bounded`] has them.
+    room: usize,
+    missing: usize,
+    whole: usize,
+    /// It has gone on in the pages of the scratch.
+    is_moved: bool,
+}
+
+impl Long {
+    /// Nothing yet, in a new scratch.
+    pub(crate) const fn new() -> Self {
+        Self { written: 0, room: Scratch::ROOM - CUT_HEADER, missing: 0, whole: usize::MAX, is_moved: false }
+    }
+
+    /// Takes a piece.
+    pub(crate) fn put(&mut self, scratch: &mut Scratch, text: &str) {
+        let scratch = ptr::from_mut(scratch);
+        // SAFETY: it is borrowed, and the sink that has its address is used here alone.
+        let begin = unsafe { (*scratch).start() }.wrapping_add(4);
+        let (at, end) = (begin.wrapping_add(self.written), begin.wrapping_add(self.room));
+        let Self { missing, whole, .. } = *self;
+        let mut sink = Bounded { at, end, begin, missing, whole, scratch };
+        let _ = fmt::Write::write_str(&mut sink, text);
+        self.written = sink.at as usize - sink.begin as usize;
+        self.room = sink.end as usize - sink.begin as usize;
+        (self.missing, self.whole) = (sink.missing, sink.whole);
+        self.is_moved |= sink.begin != begin;
+    }
 }
 
 /// Takes what fits, counts the rest.
