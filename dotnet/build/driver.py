@@ -38,12 +38,20 @@ def newest(paths):
     return max((path.stat().st_mtime_ns for path in paths), default=0)
 
 
+COMPILE = ["-std=c++20", "-O2", "-g1", "-fno-exceptions", "-fno-rtti", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror", f"-ffile-prefix-map={TOP}=.",
+           "-isystem", str(TOP / "cpp/include")]
+
+
+def inputs_of(sources):
+    """What a native library is built of."""
+    return [*sources, *(TOP / "dotnet/native").glob("*.h*"), *(TOP / "cpp/include").rglob("*.hpp"), *(TOP / "cpp/include").rglob("*.h"), Path(__file__)]
+
+
 def build_native(places, compiler="", output=None):
     """libsilverpoint_net.so: the C++ frontend behind functions of C. It must need nothing of the C++ library: the linker is C's."""
     output = output or places.native
     sources = sorted((TOP / "dotnet/native").glob("*.cpp"))
-    inputs = [*sources, *(TOP / "dotnet/native").glob("*.h*"), *(TOP / "cpp/include").rglob("*.hpp"), *(TOP / "cpp/include").rglob("*.h"), Path(__file__)]
-    if output.exists() and output.stat().st_mtime_ns > newest(inputs):
+    if output.exists() and output.stat().st_mtime_ns > newest(inputs_of(sources)):
         return output
     output.parent.mkdir(parents=True, exist_ok=True)
     cxx, cc = os.environ.get("CXX", "g++"), os.environ.get("CC", "gcc")
@@ -53,11 +61,27 @@ def build_native(places, compiler="", output=None):
         objects = []
         for source in sources:
             object_ = Path(scratch) / (source.stem + ".o")
-            run([cxx, "-std=c++20", "-O2", "-g1", "-fPIC", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-Wall", "-Wextra",
-                 "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror", f"-ffile-prefix-map={TOP}=.", "-isystem", str(TOP / "cpp/include"), "-c", str(source), "-o", str(object_)])
+            run([cxx, *COMPILE, "-fPIC", "-fvisibility=hidden", "-fvisibility-inlines-hidden", "-c", str(source), "-o", str(object_)])
             objects.append(str(object_))
         linked = Path(scratch) / output.name
         run([cc, "-shared", "-pthread", "-Wl,-z,defs,-z,nodelete", f"-Wl,-soname,{output.name}", *objects, "-ldl", "-o", str(linked)])
+        shutil.move(linked, output)
+    return output
+
+
+MINGW = "x86_64-w64-mingw32-"
+
+
+def build_native_of_windows(places):
+    """silverpoint_net.dll: the same for Windows, where no signal ends a program. It needs Windows and its C library alone."""
+    output, sources = places.native_of_windows, [TOP / "dotnet/native/silverpoint_net.cpp"]
+    if output.exists() and output.stat().st_mtime_ns > newest(inputs_of(sources)):
+        return output
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        linked = Path(scratch) / output.name
+        # (Without a time in it: the same sources make the same file.)
+        run([MINGW + "g++-posix", *COMPILE, *sources, "-shared", "-static", "-Wl,--no-insert-timestamp", "-o", str(linked)])
         shutil.move(linked, output)
     return output
 
@@ -115,13 +139,15 @@ def build(places):
 
 
 def pack(places, found):
-    """The packages of what is built. Unpacks them, too. Native libraries are for this machine, and for AArch64 if there is a cross compiler."""
+    """The packages of what is built. Unpacks them, too. Native libraries are for this machine, and for AArch64 and Windows if there are cross compilers."""
     machine = {"x86_64": "linux-x64", "aarch64": "linux-arm64"}.get(os.uname().machine)
     if machine is None:
         raise Failed(f"there is no package for {os.uname().machine}")
     natives = {machine: build_native(places)}
     if machine != "linux-arm64" and shutil.which("aarch64-linux-gnu-g++"):
         natives["linux-arm64"] = build_native(places, "aarch64-linux-gnu-", places.folder / "native/arm64/libsilverpoint_net.so")
+    if shutil.which(MINGW + "g++-posix"):
+        natives["win-x64"] = build_native_of_windows(places)
     by_path = {project.path: project for project in found}
     written = []
     for project in [one for one in found if one.yes("IsPackable")]:

@@ -11,7 +11,7 @@ ROOT = "Silverpoint"
 FRAMEWORKS = {"net48": ".NETFramework4.8", "netstandard2.0": ".NETStandard2.0"}
 
 # For .NET Framework and Mono, which do not look into runtimes/: the native library beside the program. It is that of the machine for which the
-# program is built: as its properties say, else the machine that builds it.
+# program is built: as its properties say, else the machine that builds it. A program for x64 may run on Linux and on Windows.
 TARGETS = """<Project>
   <PropertyGroup>
     <SilverpointMachine Condition="'$(PlatformTarget)' == 'x64'">linux-x64</SilverpointMachine>
@@ -23,6 +23,11 @@ TARGETS = """<Project>
   <ItemGroup>
     <None Include="$(MSBuildThisFileDirectory)../../runtimes/$(SilverpointMachine)/native/libsilverpoint_net.so">
       <Link>libsilverpoint_net.so</Link>
+      <CopyToOutputDirectory>PreserveNewest</CopyToOutputDirectory>
+      <Visible>false</Visible>
+    </None>
+    <None Include="$(MSBuildThisFileDirectory)../../runtimes/win-x64/native/silverpoint_net.dll" Condition="'$(SilverpointMachine)' == 'linux-x64' and Exists('$(MSBuildThisFileDirectory)../../runtimes/win-x64/native/silverpoint_net.dll')">
+      <Link>silverpoint_net.dll</Link>
       <CopyToOutputDirectory>PreserveNewest</CopyToOutputDirectory>
       <Visible>false</Visible>
     </None>
@@ -48,7 +53,7 @@ def nuspec(name, number, description, dependencies):
     <description>{escape(description)}</description>
     <license type="expression">MIT OR Apache-2.0</license>
     <readme>README.md</readme>
-    <tags>tracing logging linux</tags>
+    <tags>tracing logging linux windows</tags>
     <dependencies>{groups}
     </dependencies>
   </metadata>

@@ -32,6 +32,10 @@ class Places:
         return self.folder / "native/libsilverpoint_net.so"
 
     @property
+    def native_of_windows(self):
+        return self.folder / "native/win-x64/silverpoint_net.dll"
+
+    @property
     def packages(self):
         """The packages that are made here."""
         return self.folder / "packages"

@@ -115,15 +115,17 @@ def a_program_with_the_package_records_on_mono(scratch):
 def the_native_library_is_that_of_the_machine(scratch):
     targets = HERE.unpacked(package.ROOT) / "build/net48/Silverpoint.targets"
     this = {"x86_64": "linux-x64", "aarch64": "linux-arm64"}[os.uname().machine]
-    wanted = {"": this, "PlatformTarget=AnyCPU": this, "PlatformTarget=x64": "linux-x64", "PlatformTarget=ARM64": "linux-arm64", "RuntimeIdentifier=linux-x64": "linux-x64",
+    has_windows = (HERE.unpacked(package.ROOT) / "runtimes/win-x64").exists()
+    wanted = {"": this, "PlatformTarget=AnyCPU": this, "PlatformTarget=x64": "linux-x64", "PlatformTarget=ARM64": "linux-arm64", "RuntimeIdentifier=linux-x64": "linux-x64", "RuntimeIdentifier=win-x64": "linux-x64",
               "RuntimeIdentifier=linux-arm64": "linux-arm64", "PlatformTarget=AnyCPU;RuntimeIdentifier=linux-arm64": "linux-arm64"}
     (scratch / "user.proj").write_text(f"<Project><Import Project='{targets}' /><Target Name='Say'><WriteLinesToFile File='$(SaidInto)' Lines='@(None)' /></Target></Project>")
     asked = "".join(f"<MSBuild Projects='user.proj' Targets='Say' Properties='SaidInto={scratch}/said{number};{properties}' />" for number, properties in enumerate(wanted))
     (scratch / "all.proj").write_text(f"<Project><Target Name='Ask'>{asked}</Target></Project>")
     Sdk(HERE, scratch).build(scratch / "all.proj", "Ask")
     for number, (properties, machine) in enumerate(wanted.items()):
-        said = Path((scratch / f"said{number}").read_text().strip())
-        assert said.parts[-3:] == (machine, "native", "libsilverpoint_net.so"), f"'{properties}': {said}"
+        said = ["/".join(Path(line).parts[-3:]) for line in (scratch / f"said{number}").read_text().splitlines()]
+        of_windows = [f"win-x64/native/{HERE.native_of_windows.name}"] if machine == "linux-x64" and has_windows else []
+        assert said == [f"{machine}/native/libsilverpoint_net.so", *of_windows], f"'{properties}': {said}"
 
 
 def with_the_other_packages_comes_silverpoint(scratch):

@@ -5,10 +5,11 @@
 // Needs nothing of the C++ library. All functions may be called from any thread.
 #include <pthread.h>
 
-// It is linked with `-z nodelete`: threads that feed system tracers, and places that managed code has, stay
-// valid.
+// It is linked with `-z nodelete`, and on Windows keeps itself loaded: threads that feed system tracers, and
+// places that managed code has, stay valid.
 #define SP_DETAIL_STAYS_LOADED
 #include <silverpoint/context.hpp>
+#include <silverpoint/debug_output.hpp>
 #include <silverpoint/silverpoint.hpp>
 
 using namespace silverpoint::detail;
@@ -22,7 +23,7 @@ static_assert(offsetof(Lane, ready) == 0 && offsetof(Lane, cur) == 8 && offsetof
 namespace {
 
 // Grows when a function or a layout changes: both files must be of one version.
-constexpr int kInterface = 7;
+constexpr int kInterface = 8;
 constexpr std::uint16_t kDotnet = 4;
 
 // A site and what it is known by. It stays as long as the process: code that is loaded again, and another
@@ -95,7 +96,11 @@ std::uint64_t record_for_probe(std::uint64_t head, const Site& site, const char*
 
 }  // namespace
 
-#define SPN_EXPORT extern "C" [[gnu::visibility("default")]]
+#if defined(_WIN64)
+#    define SPN_EXPORT extern "C" __declspec(dllexport)
+#else
+#    define SPN_EXPORT extern "C" [[gnu::visibility("default")]]
+#endif
 
 SPN_EXPORT int spn_interface();
 SPN_EXPORT Lane* spn_begin(std::uint64_t head);
@@ -117,8 +122,15 @@ SPN_EXPORT std::size_t spn_largest();
 SPN_EXPORT std::uint64_t spn_new_id();
 SPN_EXPORT void spn_end_probed_span(Site* site, std::uint64_t ticks);
 SPN_EXPORT void spn_context(const char* pairs, std::size_t size, int cut);
+SPN_EXPORT void spn_debug_output(const char16_t* text, std::size_t units, int is_recorded);
+SPN_EXPORT void spn_end_debug_output();
 
-SPN_EXPORT int spn_interface() { return kInterface; }
+SPN_EXPORT int spn_interface() {
+#if defined(_WIN64)
+    keep_loaded(&known_sites);
+#endif
+    return kInterface;
+}
 
 // Begins a record in the calling thread's ring: head, time and tail are there, and the lane is busy. The
 // caller puts the arguments between them and commits. Null: the lane is busy already, or the record does not
@@ -268,3 +280,12 @@ SPN_EXPORT void spn_context(const char* pairs, std::size_t size, int cut) {
     if (size != 0 || cut != 0) thread->contexts.push(pairs, size, cut != 0);
     ask_lanes(*thread);
 }
+
+// A text for debuggers and debug monitors, besides its record.
+SPN_EXPORT void spn_debug_output(const char16_t* text, std::size_t units, int is_recorded) {
+    deliver_debug_text(std::u16string_view(text, units), is_recorded != 0);
+}
+
+// Delivers what waits for a monitor: the process is about to end. When Windows tells the library so, the
+// thread that delivers is gone already. Other threads may still call the function above.
+SPN_EXPORT void spn_end_debug_output() { end_debug_delivery(); }

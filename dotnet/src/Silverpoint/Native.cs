@@ -29,9 +29,12 @@ namespace Silverpoint
     internal static unsafe class Native
     {
         private const string Library = "silverpoint_net";
-        private const int Interface = 7;
+        private const int Interface = 8;
         // Causes of losses (spec/wire.md, section 6).
         internal const int TooLarge = 5, NoSite = 6;
+
+        internal static readonly bool IsOnWindows = Environment.OSVersion.Platform == PlatformID.Win32NT;
+        private static readonly string file = IsOnWindows ? "silverpoint_net.dll" : "libsilverpoint_net.so";
 
         // Whether the library is there and of this version. If it is not, nothing is recorded.
         internal static readonly bool IsThere;
@@ -58,11 +61,11 @@ namespace Silverpoint
                     IsThere = true;
                     return;
                 }
-                Complain("libsilverpoint_net.so has interface " + found + " instead of " + Interface + ": install the one that belongs to Silverpoint.dll");
+                Complain(file + " has interface " + found + " instead of " + Interface + ": install the one that belongs to Silverpoint.dll");
             }
             catch (Exception error) when (error is DllNotFoundException || error is EntryPointNotFoundException || error is BadImageFormatException)
             {
-                Complain("libsilverpoint_net.so cannot be used, put it beside Silverpoint.dll: " + error.Message);
+                Complain(file + " cannot be used, put it beside Silverpoint.dll: " + error.Message);
             }
         }
 
@@ -120,6 +123,12 @@ namespace Silverpoint
             }
         }
 
+        // A text for debuggers and debug monitors, besides its record.
+        internal static void DeliverDebugText(string text, bool isRecorded)
+        {
+            fixed (char* at = text) spn_debug_output(at, (UIntPtr)(uint)text.Length, isRecorded ? 1 : 0);
+        }
+
         // UTF-8 and a zero byte, so that there is always something to point to.
         private static byte[] Bytes(string text) => Encoding.UTF8.GetBytes(text + "\0");
 
@@ -142,6 +151,9 @@ namespace Silverpoint
         [DllImport(Library)] internal static extern ulong spn_new_id();
         [DllImport(Library)] internal static extern void spn_end_probed_span(NativeSite* site, ulong ticks);
         [DllImport(Library)] internal static extern void spn_context(byte* pairs, UIntPtr size, int cut);
+        [DllImport(Library)] private static extern void spn_debug_output(char* text, UIntPtr units, int isRecorded);
+        [DllImport(Library)] internal static extern void spn_end_debug_output();
+        // Not on Windows.
         [DllImport(Library)] internal static extern void spn_call_at_sigterm(IntPtr call);
         [DllImport(Library)] internal static extern void spn_do_not_call_at_sigterm(IntPtr call);
     }

@@ -23,7 +23,7 @@ namespace Silverpoint
         public TraceSpan Begin(T1 a1) => IsSpan && *Site->State != 0 ? new TraceSpan(Site, Write(a1)) : default(TraceSpan);
 
         [MethodImpl(MethodImplOptions.NoInlining)]
-        private ulong Write(T1 a1)
+        internal ulong Write(T1 a1)
         {
             var arguments = new Arguments<T1, NoArguments> { Value = a1 };
             return recorder == null ? Ring.Write(this, ref arguments) : recorder.Write(this, (byte*)&arguments);

@@ -63,7 +63,7 @@ static class PackageFile
         string[] native = archive.GetItems("runtimes").SelectMany(group => group.Items).Concat(archive.GetFiles("runtimes")).Distinct().ToArray();
         Same("native_library", isRoot ? "true" : "false", native.Contains("runtimes/linux-x64/native/libsilverpoint_net.so") ? "true" : "false");
         foreach (string library in native)
-            Same("machine_of_" + library.Split('/')[1], library.Contains("arm64") ? "183" : "62", Machine(Unpacked(library)).ToString());
+            Same("machine_of_" + library.Split('/')[1], library.Contains("arm64") ? "183" : library.Contains("win-x64") ? "34404" : "62", Machine(Unpacked(library)).ToString());
         Same("targets", isRoot ? "net48 build/net48/Silverpoint.targets" : "", string.Join("; ", archive.GetBuildItems().Select(group => group.TargetFramework.GetShortFolderName() + " " + string.Join(" ", group.Items))));
     }
 
@@ -139,6 +139,11 @@ static class PackageFile
     static int Machine(string file)
     {
         byte[] bytes = File.ReadAllBytes(file);
+        if (bytes.Length > 64 && bytes[0] == 'M' && bytes[1] == 'Z')
+        {
+            int header = BitConverter.ToInt32(bytes, 60);
+            return bytes[header + 4] | bytes[header + 5] << 8;
+        }
         return bytes.Length > 20 && bytes[0] == 0x7f && bytes[1] == 'E' ? bytes[18] | bytes[19] << 8 : -1;
     }
 

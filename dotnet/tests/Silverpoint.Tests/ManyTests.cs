@@ -1,5 +1,6 @@
 using System;
 using System.Collections.Generic;
+using System.Diagnostics;
 using System.Globalization;
 using System.IO;
 using System.IO.MemoryMappedFiles;
@@ -100,7 +101,7 @@ static partial class Programs
         byte* at = null;
         view.SafeMemoryMappedViewHandle.AcquirePointer(ref at);
         long* made = (long*)at;
-        Console.Out.Write("pid " + getpid() + "\n");
+        Console.Out.Write("pid " + Process.GetCurrentProcess().Id + "\n");
         Console.Out.Flush();
         for (int i = 0; i < threads; ++i)
         {
@@ -129,13 +130,21 @@ static partial class Programs
     // (Process.Kill takes so long that threads make 100,000 records meanwhile.)
     [DllImport("libc")] static extern int kill(int process, int signal);
     [DllImport("libc")] static extern int getpid();
+    [DllImport("kernel32")] static extern bool TerminateProcess(IntPtr process, uint status);
+    [DllImport("kernel32")] static extern IntPtr GetCurrentProcess();
+
+    static void Kill()
+    {
+        if (Environment.OSVersion.Platform == PlatformID.Win32NT) TerminateProcess(GetCurrentProcess(), 137);
+        else kill(getpid(), 9);
+    }
 
     // The ways in which a program ends.
     static void End(string how)
     {
         switch (how)
         {
-            case "kill": kill(getpid(), 9); break;
+            case "kill": Kill(); break;
             case "exit": Environment.Exit(3); break;
             case "failfast": Environment.FailFast("the end"); break;
             case "unhandled": throw new InvalidOperationException("nobody catches this");

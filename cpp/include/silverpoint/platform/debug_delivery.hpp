@@ -13,6 +13,7 @@ SP_DETAIL_BEGIN
 // Other systems have no such monitor.
 template <class Char>
 void deliver_debug_text(std::basic_string_view<Char>, bool) {}
+inline void end_debug_delivery() {}
 
 SP_DETAIL_END
 #endif

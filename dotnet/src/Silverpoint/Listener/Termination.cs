@@ -5,7 +5,8 @@ using System.Runtime.InteropServices;
 namespace Silverpoint
 {
     // What is done before SIGTERM ends the process. .NET Core 3.1 to 9 raise ProcessExit then. Later ones have
-    // PosixSignalRegistration, which is called by reflection: .NET Framework has none. On Mono the native library calls back.
+    // PosixSignalRegistration, which is called by reflection: .NET Framework has none. On Mono the native library calls back; Mono for
+    // Windows has nothing of the kind.
     internal static class Termination
     {
         private delegate void NativeCall();
@@ -22,7 +23,7 @@ namespace Silverpoint
             action = wanted;
             if (Ring.IsMono)
             {
-                if (wanted != null) CallBack();
+                if (wanted != null && !Native.IsOnWindows) CallBack();
             }
             else if (Environment.Version.Major >= 10)
             {

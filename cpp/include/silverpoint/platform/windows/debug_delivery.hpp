@@ -71,7 +71,8 @@ class DebugDelivery {
     }
 
     // When the process ends, or the DLL is unloaded: delivers what waits, as long as the monitor takes it.
-    void end() {
+    // Other threads may still be about to use it if they are in the executable, or the caller says so.
+    void end(bool is_used = false) {
         has_monitor_.store(false, std::memory_order_relaxed);
         if (is_ending_.exchange(true) || timer_.load() == nullptr || has_lost_threads()) return;
         // Twice: a call that was under way may have started it once more.
@@ -79,8 +80,7 @@ class DebugDelivery {
             pool_.set(timer_.load(), nullptr, 0, 0);
             pool_.wait(timer_.load(), 1);
         }
-        // In the executable other threads may still be about to use it.
-        if (!is_in_executable(this)) pool_.close(timer_.load());
+        if (!is_used && !is_in_executable(this)) pool_.close(timer_.load());
         std::size_t left = 0;
         std::uint64_t since = 0;
         while (deliver() == Round::kStalled) {
@@ -250,6 +250,8 @@ inline void begin_debug_delivery() {
     std::atexit([] { debug_delivery.end(); });
 }
 SP_DETAIL_LOAD_SECTION static void (*const debug_delivery_entry)() = begin_debug_delivery;
+
+inline void end_debug_delivery() { debug_delivery.end(true); }
 
 SP_DETAIL_COLD void give_to_debugger(PendingText* text) {
     const ErrnoGuard guard;
