@@ -3,10 +3,10 @@
 // | type | recorded as |
 // |---|---|
 // | QObject*, and pointers to classes derived from it | nothing, or a record of class, name and address |
-// | QPointer, QSharedPointer, QScopedPointer, std::unique_ptr and std::shared_ptr to such | the same |
-// | other QSharedPointer and QScopedPointer | nothing, or what they point to; its address where it cannot be
-// | | QWeakPointer | whether its object is still there | | types with Q_GADGET | their properties by name,
-// each with its own type |
+// | QPointer, QSharedPointer, QScopedPointer, std::unique_ptr, std::shared_ptr to such | the same |
+// | other QSharedPointer and QScopedPointer | nothing, or what they point to, or its address |
+// | QWeakPointer | whether its object is still there |
+// | types with Q_GADGET | their properties by name, each with its own type |
 //
 // Everything is read while the tracepoint runs: no record refers to an object.
 #pragma once

@@ -4,8 +4,9 @@
 // |---|---|
 // | QDate | text 2026-11-21, as std::chrono's dates; `invalid` |
 // | QTime | text 03:04:05.678; `invalid` |
-// | QDateTime | nothing, or a record of the moment (ns since 1970, ±292 years) and its zone: `UTC`,
-// `UTC+02:00`, `Europe/Berlin`, of local time its abbreviation |
+// | QDateTime | nothing, or a record of the moment (ns since 1970, ±292 years) and its zone |
+//
+// A zone is `UTC`, `UTC+02:00` or `Europe/Berlin`; of local time it is the abbreviation.
 #pragma once
 
 #include <QDate>
