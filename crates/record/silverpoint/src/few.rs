@@ -39,7 +39,7 @@ impl FewWords {
     }
 }
 
-/// More than [`FEW`], and a power of two: so that no number of a place is compared.
+/// More than `FEW`, and a power of two: so that no number of a place is compared.
 pub const PLACES: usize = (FEW + 2).next_power_of_two();
 
 /// Where the words of a record go, and what has been stored. In a ring the latter is behind the record, and is written over by the next.
